@@ -1,8 +1,9 @@
 /** Selects what is worth a line of the timeline, and shortens it. Pure. */
-import type { ConfigSource } from '../src/decision/config-source.ts'
+
 import type { ConfigStatus } from '../src/report/status.ts'
 import { openPercent, type Plan } from '../src/rollout/plan.ts'
 import type { Entry, RolloutRecord } from '../src/rollout/record.ts'
+import type { ConfigSource } from '../src/subject/config-source.ts'
 import type { LogLine } from './agent-process.ts'
 
 /** Prefixes of the agent's log lines that are shown; warnings and errors are always shown. */
@@ -37,7 +38,7 @@ export function tellStatus(status: ConfigStatus | 'absent'): readonly string[] {
   return error === '' ? [sources] : [sources, `error: ${error}`]
 }
 
-/** What nodes have written to the record of a rollout since. */
+/** The words that nodes have written to the record of a rollout since. */
 export function tellRecord(plan: Plan, before: RolloutRecord, after: RolloutRecord): readonly string[] {
   const { state } = after
   if (state === undefined) return []

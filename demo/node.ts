@@ -17,14 +17,14 @@ export const LOCAL_PODS = 110
 
 export interface NodeOptions {
   readonly name: string
-  /** It exists. */
+  /** The directory of the node, which exists. */
   readonly directory: string
   readonly api: ApiServer
   /** The bundled agent. */
   readonly program: string
   readonly pace: Pace
   readonly trialSeconds: number
-  /** It shares its config, so an overlay gives its kubelet a port of its own. */
+  /** The node shares its config with others, so an overlay gives its kubelet a port of its own. */
   readonly isOfMany?: boolean
   /** Of its Node. Default: nothing is assigned. */
   readonly spec?: object

@@ -20,7 +20,7 @@ const NAME = 'kubelet-cfg-agent'
 /** The program that parses YAML in a process of its own. */
 const YAML_CHILD = { in: fileURLToPath(new URL('../src/kubelet/yaml-child.ts', import.meta.url)), out: 'lib/yaml-child' }
 /** The program that answers for Docker in a sandbox. */
-const DOCKER_CHILD = { in: fileURLToPath(new URL('../src/preflight/kubelet/docker-child.ts', import.meta.url)), out: 'lib/docker-child' }
+const STAND_IN = { in: fileURLToPath(new URL('../src/preflight/kubelet/stand-in.ts', import.meta.url)), out: 'lib/stand-in' }
 /** The program that the agent asks for what takes much code. */
 const HELPER = { in: fileURLToPath(new URL('../src/compose/helper.ts', import.meta.url)), out: 'lib/helper' }
 const MAIN = 'src/main.ts'
@@ -67,9 +67,9 @@ const STUBS = [
  * or as little as is used of it.
  */
 const SMALL = [
-  // It would install and remove a dozen signal handlers at each write, to delete a half-written
-  // file. No signal handler runs during a synchronous write, and the agent deletes at its start
-  // what a kill left behind.
+  // The package would install and remove a dozen signal handlers at each write, to delete a
+  // half-written file. No signal handler runs during a synchronous write, and the agent deletes at
+  // its start what a kill left behind.
   { from: writeFileAtomic, module: 'signal-exit', contents: 'export const onExit = () => () => {}' },
   // The worker thread of pino's transports, which the agent does not use.
   { from: join(pino, 'lib'), module: 'thread-stream', contents: 'module.exports = undefined' },
@@ -145,7 +145,7 @@ const common = {
     KUBELET_CFG_AGENT_VERSION: JSON.stringify(version),
     KUBELET_CFG_AGENT_YAML_CHILD: JSON.stringify(`./${YAML_CHILD.out}.mjs`),
     KUBELET_CFG_AGENT_HELPER: JSON.stringify(`./${HELPER.out}.mjs`),
-    KUBELET_CFG_AGENT_DOCKER_CHILD: JSON.stringify(`./${DOCKER_CHILD.out}.mjs`),
+    KUBELET_CFG_AGENT_STAND_IN: JSON.stringify(`./${STAND_IN.out}.mjs`),
     // CommonJS dependencies use their own path (write-file-atomic does, for the names of its
     // temporary files),
     __filename: 'import.meta.filename',
@@ -163,7 +163,7 @@ const common = {
 // about a millisecond at each start, and shared files would be many small ones.
 const metafiles = await Promise.all([
   build({ ...common, entryPoints: [{ in: entry, out: NAME }], splitting: true, chunkNames: 'lib/[name]-[hash]' }),
-  ...[YAML_CHILD, DOCKER_CHILD, HELPER].map((program) => build({ ...common, entryPoints: [program] })),
+  ...[YAML_CHILD, STAND_IN, HELPER].map((program) => build({ ...common, entryPoints: [program] })),
 ]).then((built) => built.map(({ metafile }) => metafile))
 const metafile = {
   inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),

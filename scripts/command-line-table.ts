@@ -85,7 +85,7 @@ function listRows<C extends Command<never>>(program: Program<C>): readonly Comma
   return program.commands.map((command) => ({
     name: command.name,
     usage: usageOf(command),
-    group: command.group,
+    group: command.group ?? program.helpGroup,
     summary: command.summary,
     description: command.description,
     examples: command.examples,

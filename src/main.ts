@@ -1,29 +1,28 @@
 /**
- * The composition root. Adapters meet only here and in `compose/`; everything else
- * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
- * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
+ * The composition root. Adapters meet only here and in `compose/`; everything else receives what it
+ * needs as arguments and reaches for no environment, clock or disk of its own. Parts that are
+ * needed rarely (YAML, metrics, node facts, preflight's rules) are loaded when they are needed.
  */
 import { fileURLToPath } from 'node:url'
 import type { AgentCommand } from './command/agent/command.ts'
 import { readConfigFile } from './command/agent/config-file.ts'
-import { type AgentWorld, agentProgram, prepareAgent, runCommand } from './command/agent/program.ts'
+import { type AgentWorld, agentProgram, prepareAgent, runAgentCommand } from './command/agent/program.ts'
 import type { CommandLine } from './command/command.ts'
 import { isCompletion, isPluginStart } from './command/plugin/plugin-name.ts'
 import { runProgram } from './command/run-program.ts'
 import { wantsColor } from './command/terminal.ts'
 import { runAgent } from './compose/agent.ts'
-import { VERSION } from './compose/kube-api.ts'
+import { AGENT_VERSION } from './compose/kube-api.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
 
 declare const KUBELET_CFG_AGENT_YAML_CHILD: string | undefined
-declare const KUBELET_CFG_AGENT_DOCKER_CHILD: string | undefined
+declare const KUBELET_CFG_AGENT_STAND_IN: string | undefined
 declare const KUBELET_CFG_AGENT_HELPER: string | undefined
 /** Child programs, by paths relative to this file. The build defines its own. */
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
-const DOCKER_CHILD =
-  typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
+const STAND_IN = typeof KUBELET_CFG_AGENT_STAND_IN === 'string' ? KUBELET_CFG_AGENT_STAND_IN : './preflight/kubelet/stand-in.ts'
 const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './compose/helper.ts'
 /** The limit of the helper's heap. The rules and a config of 1 MiB take some 40 MB. */
 const HELPER_MB = 160
@@ -47,7 +46,7 @@ const clock = new BootClock()
 const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const yamlChild = beside(YAML_CHILD)
 const yaml = new BoundedYaml({ child: yamlChild })
-const besideDocker = [process.execPath, ...process.execArgv, beside(DOCKER_CHILD)]
+const standIn = [process.execPath, ...process.execArgv, beside(STAND_IN)]
 // Unlike the agent, which waits most of the time, the helper gets a large young generation.
 const helperFlags = ['--max-semi-space-size=8', `--max-old-space-size=${HELPER_MB}`]
 const helperProgram = {
@@ -63,27 +62,28 @@ const terminal = {
   width: process.stdout.columns ?? 80,
   unread: unread.signal,
 }
+const platform = `node ${process.versions.node}, ${process.platform}/${process.arch}`
 
 if (isPluginStart(process.argv[1])) {
   const { completePlugin, startPlugin } = await import('./compose/plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
-  await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
+  await exitAfterOutput(await start(args, { terminal, platform, yaml, env: process.env }))
 }
 const world: AgentWorld = {
   terminal,
-  version: VERSION,
-  platform: `node ${process.versions.node}, ${process.platform}/${process.arch}`,
+  version: AGENT_VERSION,
+  platform,
   env: () => process.env,
   readConfigFile,
   // Loaded only when a command asks for it.
-  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, { clock, yaml, besideDocker }, terminal),
+  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, { clock, yaml, standIn }, terminal),
   // A journal that takes nothing must not hold up the end of the agent.
-  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, yaml, besideDocker, helperProgram, yamlChild })),
+  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, yaml, standIn, helperProgram, yamlChild })),
 }
 // An agent that runs has no other commands in its memory.
-const commands = args[0] === runCommand.name ? [runCommand] : (await import('./command/agent/command-list.ts')).COMMANDS
+const commands = args[0] === runAgentCommand.name ? [runAgentCommand] : (await import('./command/agent/command-list.ts')).COMMANDS
 const prepare = (command: AgentCommand, line: CommandLine) => prepareAgent(world, command, line)
-await exitAfterOutput(await runProgram(args, agentProgram(commands), { terminal, version: VERSION, prepare }))
+await exitAfterOutput(await runProgram(args, agentProgram(commands), { terminal, version: AGENT_VERSION, prepare }))
 
 /** A pipe takes some 64 KiB at once, and what is not written yet would end with the process. */
 async function exitAfterOutput(status: number): Promise<never> {

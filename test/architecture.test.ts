@@ -15,14 +15,13 @@ const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
 
 /**
- * From the ground up: a folder imports only from floors below its own. The words that a lower floor
- * shares with the decision stand below both. `compose` and `.`, which holds the entry point, are
- * the composition, the only place where adapters meet. Adapters that stand beside their rules in
- * one folder are named on the floor of their own.
+ * From the ground up: a folder imports only from floors below its own. `compose` and `.`, which
+ * holds the entry point, are the composition, the only place where adapters meet. Adapters that
+ * stand beside their rules in one folder are named on the floor of their own.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
-  ['decision/config-source.ts', 'decision/trial-key.ts', 'decision/unit-state.ts'],
+  ['subject'],
   ['rollout'],
   ['health'],
   ['decision', 'evidence', 'process'],
@@ -78,7 +77,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/yaml-child.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
-  'preflight/kubelet/docker-child.ts',
+  'preflight/kubelet/stand-in.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-runtime.ts',
   'preflight/node/read-surroundings.ts',
@@ -238,7 +237,7 @@ function ownImports(module: Module, { late, types } = { late: true, types: false
 
 const allImports = (module: Module) => ownImports(module, { late: true, types: true })
 
-/** What is in memory as soon as one module is. */
+/** The modules in memory as soon as one is. */
 function loadedWith(name: string, found = new Set<string>()): ReadonlySet<string> {
   const module = MODULES.get(name)
   if (module === undefined || found.has(name)) return found
@@ -321,6 +320,15 @@ t.test('an agent that waits has no tables of rules in its memory, no parser of Y
   t.same(
     loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
     [],
+  )
+})
+
+t.test('the helper has nothing in its memory of what only the agent tells', async (t) => {
+  const loaded = [...loadedWith('compose/helper.ts')]
+  t.ok(loaded.includes('preflight/inspect-here.ts'))
+  t.same(
+    loaded.filter((name) => name.startsWith('report/')),
+    ['report/publications.ts'],
   )
 })
 

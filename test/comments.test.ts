@@ -1,4 +1,7 @@
-/** Comments wrap at 100 columns, so that they can be read beside code in any editor. */
+/**
+ * Comments wrap at 100 columns, so that they can be read beside code in any editor. In `src/`, a
+ * comment begins with a noun that a stranger knows, and not with a pronoun.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
@@ -8,19 +11,45 @@ const FOLDERS = ['src', 'test', 'demo', 'bench', 'scripts']
 const WIDEST = 100
 /** Whole lines of comment. What stands behind code, tables and what a tool reads is left out. */
 const COMMENT = /^\s*(\/\/|\/\*\*|\*)\s+(?!biome-ignore|@ts-|\||.*https?:)/
+/** A block of lines with `//`, or a JSDoc, whose first word does not say what it is about. */
+const WITHOUT_NOUN = /(?<!^[ \t]*\/\/.*\n)^[ \t]*\/\/[ \t]*(It|What|That)\b|\/\*\*[\s*]*(It|What|That)\b/gm
+
+function listFiles(...folders: readonly string[]): readonly string[] {
+  return folders
+    .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
+    .filter((file) => /\.(ts|mjs)$/.test(file))
+}
 
 function* widerLines(path: string): Generator<string> {
   const lines = readFileSync(join(ROOT, path), 'utf8').split('\n')
   for (const [index, line] of lines.entries()) if (line.length > WIDEST && COMMENT.test(line)) yield `${path}:${index + 1}`
 }
 
+function listWithoutNoun(text: string): readonly string[] {
+  return [...text.matchAll(WITHOUT_NOUN)].map(({ index, 0: opening }) => {
+    const line = text.slice(0, index + opening.length).split('\n').length
+    return `${line}: ${opening.trim()}`
+  })
+}
+
 t.test('no comment is wider than 100 columns', (t) => {
-  const files = FOLDERS.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-  ).filter((file) => /\.(ts|mjs)$/.test(file))
+  const files = listFiles(...FOLDERS)
   t.ok(files.length > 500)
   t.strictSame(
     files.flatMap((file) => [...widerLines(file)]),
+    [],
+  )
+  t.end()
+})
+
+t.test('a comment begins with its noun', (t) => {
+  t.strictSame(
+    listWithoutNoun('a\n  // It is.\n  // What is left\nb // That\n/** What it is. */\n/**\n * That.\n * It\n */\n// Items\n//\n// It\n'),
+    ['2: // It', '5: /** What', '7: /**\n * That'],
+    'the first word of a comment is looked at, not that of each line',
+  )
+  t.strictSame(
+    listFiles('src').flatMap((path) => listWithoutNoun(readFileSync(join(ROOT, path), 'utf8')).map((found) => `${path}:${found}`)),
     [],
   )
   t.end()

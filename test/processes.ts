@@ -17,7 +17,7 @@ export interface Processes {
 /** Of a process. With more, the last processes of a run would be long. */
 const MOST_FILES = 8
 
-/** What a test may import besides its own files. */
+/** Modules that a test may import besides its own files. */
 const PURE = new Set([...[...PURE_BUILTINS, 'assert/strict'].map((name) => `node:${name}`), ...[...PURE_PACKAGES, 'fast-check', 'tap']])
 
 /** The process itself, and what tap has once in each: a directory, snapshots, a root. */
@@ -27,7 +27,7 @@ const OF_THE_PROCESS =
 /** Imports of values, in the form that biome gives them. */
 const IMPORT = /^(?:import|export) (?!type )(?:[^']*? from )?'([^']+)'|\b(?:import|getBuiltinModule)\('([^']+)'/gm
 
-/** What `tap` runs without arguments. */
+/** The files that `tap` runs without arguments. */
 export function listTests(root: string): readonly string[] {
   const paths = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   return paths

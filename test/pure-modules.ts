@@ -1,4 +1,4 @@
-/** What a module may import and still do nothing but compute. */
+/** The modules that a module may import and still do nothing but compute. */
 
 /** Of Node.js, without their `node:`. */
 export const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'path', 'path/posix', 'querystring', 'string_decoder', 'url', 'util']

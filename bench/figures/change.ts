@@ -74,7 +74,7 @@ async function measureWith(installed: Installed, kubelet: string, changes: numbe
   }
 }
 
-/** What the probes of kubelet took, as the stand-in for systemd-run has written it down. */
+/** The times that probes of kubelet took, as the stand-in for systemd-run has written them down. */
 class ProbeLog {
   readonly #path: string
   #seen = 0

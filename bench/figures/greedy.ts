@@ -1,8 +1,8 @@
 /**
- * What clients of the metrics can do to the agent: the time of a change, and the agent's memory,
- * beside eight clients that send 3,000 requests at once and never read an answer. The floor is the
- * same agent beside the same clients of another server, so that both share the processors with
- * them.
+ * The harm that clients of the metrics can do to the agent: the time of a change, and the agent's
+ * memory, beside eight clients that send 3,000 requests at once and never read an answer. The floor
+ * is the same agent beside the same clients of another server, so that both share the processors
+ * with them.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor, WITHOUT_SERVING } from '../agent.ts'

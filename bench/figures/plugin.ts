@@ -1,5 +1,5 @@
 /**
- * What `kubectl kubelet-config get` takes for a fleet of 5,000: time and the most resident memory
+ * The cost of `kubectl kubelet-config get` for a fleet of 5,000: time and the most resident memory
  * of the built plugin, against the test API server in this process. The server shares the machine,
  * so its time counts too. The floor is the plugin with one Node.
  */

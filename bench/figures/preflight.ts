@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { BoundedYaml } from '../../src/kubelet/bounded-yaml.ts'
-import { readNodeFacts } from '../../src/kubelet/node-facts.ts'
+import { readMachineFacts } from '../../src/kubelet/node-facts.ts'
 import { readDocument } from '../../src/preflight/document.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectedConfig, InspectOptions, Recipient } from '../../src/preflight/inspection.ts'
@@ -47,11 +47,11 @@ export async function measurePreflight(runs: number): Promise<Measured> {
       systemctl: '/usr/bin/systemctl',
       directory,
       direct: true,
-      besideDocker: [],
+      standIn: [],
       memory: { read: () => undefined, write: () => {} },
     })
     const parts = listParts({
-      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
+      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readMachineFacts }),
       policy: () => ({ base: 'guarded', allow: ['allowedUnsafeSysctls'], deny: [], requireDrain: ['class:drain'] }),
       guardsOff: () => [],
       judge,

@@ -36,7 +36,7 @@ export interface UnitOptions {
   /** The path of a real kubelet, which preflight asks. */
   readonly kubelet: string | undefined
   readonly flags: readonly string[]
-  /** What systemd would tell those who have subscribed to its signals. */
+  /** The signal of systemd to those who have subscribed. */
   readonly onChange: () => void
 }
 

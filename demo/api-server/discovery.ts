@@ -1,6 +1,6 @@
 /**
- * What clients read first: the version, and the groups and resources. Legacy (not aggregated)
- * discovery. Pure.
+ * The answers that clients read first: the version, and the groups and resources. Legacy (not
+ * aggregated) discovery. Pure.
  */
 import { RESOURCES, type Resource } from './objects.ts'
 

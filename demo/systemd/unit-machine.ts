@@ -4,7 +4,7 @@
  * measured with systemd 252 and 257: what resets NRestarts, what keeps it, and what a command does
  * in each state.
  */
-import type { RestartWait } from '../../src/decision/unit-state.ts'
+import type { RestartWait } from '../../src/subject/unit-state.ts'
 
 export type MachineState = 'inactive' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'restart-queued' | 'failed'
 export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'

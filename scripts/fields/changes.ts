@@ -1,5 +1,5 @@
 /**
- * What changed between two releases in the code that decides over a config, function by function.
+ * The changes between two releases in the code that decides over a config, function by function.
  * Pure.
  */
 import type { Release } from './release.ts'

@@ -31,7 +31,11 @@ const versions = RELEASES.map(versionOf).join(' ')
 const source = `Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver, apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the same releases: ${versions}.`
 
 await write(GENERATED.fields, 'Every field of KubeletConfiguration: its type and the minors of 1.x that know it.', fieldsModule(releases))
-await write(GENERATED.defaults, 'What each field of KubeletConfiguration is where the config does not set it.', defaultsModule(releases))
+await write(
+  GENERATED.defaults,
+  'The value of each field of KubeletConfiguration where the config does not set it.',
+  defaultsModule(releases),
+)
 await write(GENERATED.gates, 'Every feature gate that a kubelet has known.', gatesModule(releases))
 await write(
   GENERATED.dependent,

@@ -1,4 +1,4 @@
-/** What the reader prints of one release, in `reader/`. Pure. */
+/** The facts about one release that the reader in `reader/` prints. Pure. */
 import { isObject } from '../../src/values/is-object.ts'
 
 export interface ReleaseField {

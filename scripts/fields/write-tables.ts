@@ -13,7 +13,7 @@ export const GENERATED = {
 
 export function fieldsModule(releases: readonly Release[]): string {
   const rows = nest(joinFields(releases))
-  return `import type { Fields } from '../field.ts'\n\nexport const FIELD_TABLE = {\n${writeRows(rows).join('\n')}\n} as const satisfies Fields\n`
+  return `import type { FieldTable } from '../field.ts'\n\nexport const FIELD_TABLE = {\n${writeRows(rows).join('\n')}\n} as const satisfies FieldTable\n`
 }
 
 type Tree = Map<string, { readonly field: JoinedField; readonly inner: Tree }>

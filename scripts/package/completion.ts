@@ -2,10 +2,10 @@
  * Completion for bash, zsh and fish, from the table of the command line. Each is one static file,
  * which does not run the program. Pure.
  */
-import { PROGRAM } from '../../src/command/agent/program.ts'
+import { AGENT_NAME } from '../../src/command/agent/program.ts'
 import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, VERSION_FLAG } from '../command-line-table.ts'
 
-const FUNCTION = `_${PROGRAM.replaceAll('-', '_')}`
+const FUNCTION = `_${AGENT_NAME.replaceAll('-', '_')}`
 const HELP_COMMAND = { name: 'help', summary: 'show help for a command' }
 const NAMES = [...COMMAND_ROWS.map(({ name }) => name), HELP_COMMAND.name]
 
@@ -50,7 +50,7 @@ export function bashCompletion(): string {
   })
   const withFiles = COMMAND_ROWS.filter((row) => row.arguments.length > 0).map(({ name }) => name)
   const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(namesOf).join(' ')}' ;;`)
-  return `# bash completion for ${PROGRAM}
+  return `# bash completion for ${AGENT_NAME}
 ${FUNCTION}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} words=
   COMPREPLY=()
@@ -78,7 +78,7 @@ ${commands.join('\n')}
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
-complete -F ${FUNCTION} ${PROGRAM}
+complete -F ${FUNCTION} ${AGENT_NAME}
 `
 }
 
@@ -99,7 +99,7 @@ function bashReply({ value }: FlagRow): string | undefined {
 }
 
 export function zshCompletion(): string {
-  const name = `_${PROGRAM}`
+  const name = `_${AGENT_NAME}`
   const described = [...COMMAND_ROWS, HELP_COMMAND].map((row) => `        ${zshQuote(`${row.name}:${row.summary}`)}`)
   const cases = COMMAND_ROWS.map((row) => {
     const operands = row.arguments.map(({ placeholder, required }, index) =>
@@ -108,8 +108,8 @@ export function zshCompletion(): string {
     const specs = [...flagsOf(row).flatMap(zshSpecs), ...operands]
     return `        ${row.name})\n          _arguments \\\n${specs.map((spec) => `            ${spec}`).join(' \\\n')}\n          ;;`
   })
-  return `#compdef ${PROGRAM}
-# zsh completion for ${PROGRAM}
+  return `#compdef ${AGENT_NAME}
+# zsh completion for ${AGENT_NAME}
 ${name}() {
   local context state state_descr line
   typeset -A opt_args
@@ -170,15 +170,15 @@ function zshQuote(text: string): string {
 
 export function fishCompletion(): string {
   const lines = [
-    `# fish completion for ${PROGRAM}`,
-    `complete -c ${PROGRAM} -f`,
+    `# fish completion for ${AGENT_NAME}`,
+    `complete -c ${AGENT_NAME} -f`,
     ...[HELP_FLAG, VERSION_FLAG].map((row) => fishFlag('__fish_use_subcommand', row)),
     ...[...COMMAND_ROWS, HELP_COMMAND].map(
-      ({ name, summary }) => `complete -c ${PROGRAM} -n __fish_use_subcommand -a ${name} -d ${fishQuote(summary)}`,
+      ({ name, summary }) => `complete -c ${AGENT_NAME} -n __fish_use_subcommand -a ${name} -d ${fishQuote(summary)}`,
     ),
-    `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from help' -a '${NAMES.join(' ')}'`,
+    `complete -c ${AGENT_NAME} -n '__fish_seen_subcommand_from help' -a '${NAMES.join(' ')}'`,
     ...COMMAND_ROWS.filter((row) => row.arguments.length > 0).map(
-      ({ name }) => `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -F`,
+      ({ name }) => `complete -c ${AGENT_NAME} -n '__fish_seen_subcommand_from ${name}' -F`,
     ),
     ...COMMAND_ROWS.flatMap((row) => flagsOf(row).map((flag) => fishFlag(`'__fish_seen_subcommand_from ${row.name}'`, flag))),
   ]
@@ -187,7 +187,7 @@ export function fishCompletion(): string {
 
 function fishFlag(condition: string, row: FlagRow): string {
   const short = row.short === undefined ? '' : ` -s ${row.short.slice(1)}`
-  return `complete -c ${PROGRAM} -n ${condition}${short} -l ${row.flag.slice(2)}${fishAction(row)} -d ${fishQuote(row.help)}`
+  return `complete -c ${AGENT_NAME} -n ${condition}${short} -l ${row.flag.slice(2)}${fishAction(row)} -d ${fishQuote(row.help)}`
 }
 
 function fishAction({ value }: FlagRow): string {

@@ -12,8 +12,9 @@ export interface Compression {
 }
 
 /**
- * What a release has. Level 6 of xz takes two thirds more CPU than 4, and saves a twenty-fifth of
- * the package. Level 9 of gzip takes three times as long as 6, and saves a hundredth.
+ * The compression of a release. Level 6 of xz takes two thirds more CPU than 4, and saves a
+ * twenty-fifth of the package. Level 9 of gzip takes three times as long as 6, and saves a
+ * hundredth.
  */
 export const SHIPPED: Compression = { xz: 4, gzip: 6, mostBytes: 30_000_000 }
 

@@ -5,8 +5,8 @@
  */
 
 /**
- * What each dependency in debian/control provides: sonames, and the newest version of each symbol
- * set.
+ * The sonames that each dependency in debian/control provides, and the newest version of each
+ * symbol set.
  */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'libc6 (>= 2.28)': [
@@ -22,7 +22,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'libstdc++6 (>= 7)': ['libstdc++.so.6', 'GLIBCXX_3.4.24', 'CXXABI_1.3.11'],
 }
 
-/** What a system must have. */
+/** The libraries that a system must have. */
 export interface Requirement {
   /** The file that says so to its users. */
   readonly statedIn: string
@@ -38,7 +38,7 @@ export function requiredBy(control: string): Requirement {
 /** A workstation with glibc 2.28, which came after GCC 8. */
 export const WORKSTATION: Requirement = { statedIn: 'docs/plugin.md', promised: [...Object.values(PROMISED).flat(), 'GCC_4.2.0'] }
 
-/** What the binary needs and the requirement does not cover. Empty: nothing is missing. */
+/** The needs of the binary that the requirement does not cover. Empty: nothing is missing. */
 export function unmetNeeds(dynamicSection: string, versionNeeds: string, { promised }: Requirement): string[] {
   const libraries = [...dynamicSection.matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name ?? '')
   if (libraries.length === 0) return ['no library found: the output of readelf is not understood']

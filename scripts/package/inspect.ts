@@ -93,7 +93,7 @@ async function tryAgent(deb: string, root: string): Promise<void> {
   if (!/^kubelet-cfg-agent \d.*node 24\./s.test(output)) throw new Error(`${deb}: unexpected output of the agent's version: ${output}`)
   const plugin = await run(join(home, 'node'), [join(home, 'kubectl-kubelet_config.mjs'), '--version'], { env: {} })
   if (!/^kubectl kubelet-config \d/.test(plugin)) throw new Error(`${deb}: unexpected output of the plugin's version: ${plugin}`)
-  // It has an alias, so the agent starts its program that parses YAML.
+  // The config has an alias, so the agent starts its program that parses YAML.
   const config = join(root, 'kubelet.yaml')
   await writeFile(config, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: &pods 50\npodsPerCore: *pods\n')
   const checked = await run(join(home, 'node'), [join(home, 'kubelet-cfg-agent.mjs'), 'validate', config], { env: {} })

@@ -1,5 +1,5 @@
 /** The man page kubectl-kubelet_config(1), from the table of the plugin's commands. Pure. */
-import { PROGRAM } from '../../src/command/plugin/command.ts'
+import { PLUGIN_NAME } from '../../src/command/plugin/command.ts'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import { PLUGIN_ROWS } from '../command-line-table.ts'
 import { describeCommand, type Edition, flagTerm, groupsOf } from './man.ts'
@@ -9,18 +9,18 @@ export function pluginPage({ version, date }: Edition): string {
   return page(
     { name: PLUGIN, section: 1, date, source: `kubelet-cfg-agent ${version}`, manual: 'User commands' },
     section('Name', paragraph(`${PLUGIN} - show and change the configs of the kubelets of a cluster`)),
-    section('Synopsis', paragraph(`\`${PROGRAM}\` command [flags]`)),
+    section('Synopsis', paragraph(`\`${PLUGIN_NAME}\` command [flags]`)),
     section(
       'Description',
       paragraph(
-        `kubectl starts this program for \`${PROGRAM}\`. It takes the current context of the kubeconfig, and talks to the API ` +
+        `kubectl starts this program for \`${PLUGIN_NAME}\`. It takes the current context of the kubeconfig, and talks to the API ` +
           'server alone. Its nodes run kubelet-cfg-agent, whose conditions and annotation it reads.',
       ),
       paragraph(`kubectl starts \`${COMPLETER}\`, the same program, to complete its command line.`),
     ),
     section(
       'Commands',
-      ...groupsOf(PLUGIN_ROWS).map(([group, rows]) => subsection(group, ...rows.map((row) => describeCommand(PROGRAM, row)))),
+      ...groupsOf(PLUGIN_ROWS).map(([group, rows]) => subsection(group, ...rows.map((row) => describeCommand(PLUGIN_NAME, row)))),
     ),
     section('Flags of every command', ...(PLUGIN_ROWS[0]?.flags ?? []).filter(({ group }) => group !== undefined).map(flagTerm)),
     section(

@@ -4,7 +4,7 @@
  * files, signals and the like are written here. Pure.
  */
 
-import { PROGRAM } from '../../src/command/agent/program.ts'
+import { AGENT_NAME } from '../../src/command/agent/program.ts'
 import { EXIT } from '../../src/command/command.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from '../../src/decision/channels.ts'
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
@@ -25,10 +25,10 @@ import {
 } from '../command-line-table.ts'
 import { bold, example, italic, type PageHead, page, paragraph, section, subsection, term } from './roff.ts'
 
-export const CONFIG_PAGE = `${PROGRAM}-config`
+export const CONFIG_PAGE = `${AGENT_NAME}-config`
 const STATE = SETTINGS.dynamicConfigDir.initial
 
-/** What the agent reads and writes on its Node. */
+/** The labels and annotations that the agent reads and writes on its Node. */
 const NODE_TERMS: readonly (readonly [name: string, text: string])[] = [
   [`label ${CONFIG_LABEL}`, 'Names the ConfigMap that is assigned to this node. An administrator sets it; nodes may not.'],
   [`annotation ${CONFIG_SOURCE_ANNOTATION}`, 'Assigns a ConfigMap of any namespace and key, as NAMESPACE/NAME:KEY.'],
@@ -57,13 +57,13 @@ export interface Edition {
 export function programPage(edition: Edition): string {
   const settingFlags = COMMAND_ROWS.find(({ name }) => name === 'run')?.flags ?? []
   return page(
-    head(PROGRAM, 8, edition),
-    section('Name', paragraph(`${PROGRAM} - change the configuration of this kubelet through the Kubernetes API`)),
-    section('Synopsis', paragraph(`\`${PROGRAM}\` command [flags]`)),
+    head(AGENT_NAME, 8, edition),
+    section('Name', paragraph(`${AGENT_NAME} - change the configuration of this kubelet through the Kubernetes API`)),
+    section('Synopsis', paragraph(`\`${AGENT_NAME}\` command [flags]`)),
     section(
       'Description',
       paragraph(
-        `\`${PROGRAM}\` runs beside kubelet. It follows the ConfigMap that is assigned to this node, saves a checkpoint of it, ` +
+        `\`${AGENT_NAME}\` runs beside kubelet. It follows the ConfigMap that is assigned to this node, saves a checkpoint of it, ` +
           'checks it, restarts kubelet with it, promotes it to last-known-good after a trial, and rolls it back if it fails. It ' +
           'reports on the Node, as events, as metrics and in the journal.',
       ),
@@ -74,13 +74,13 @@ export function programPage(edition: Edition): string {
     ),
     section(
       'Commands',
-      ...groupsOf(COMMAND_ROWS).map(([group, rows]) => subsection(group, ...rows.map((row) => describeCommand(PROGRAM, row)))),
+      ...groupsOf(COMMAND_ROWS).map(([group, rows]) => subsection(group, ...rows.map((row) => describeCommand(AGENT_NAME, row)))),
     ),
     section('Flags of every command', flagTerm(HELP_FLAG), flagTerm(VERSION_FLAG)),
     section(
       'Settings as flags',
       paragraph(
-        `\`${PROGRAM} run\` takes all settings as flags. The other commands take those for paths and names. Each setting is ` +
+        `\`${AGENT_NAME} run\` takes all settings as flags. The other commands take those for paths and names. Each setting is ` +
           `also a variable and a key of the config file: see \`${CONFIG_PAGE}\`(5).`,
       ),
       ...SETTING_GROUPS.map((group) => subsection(group, ...settingFlags.filter((flag) => flag.group === group).map(flagTerm))),
@@ -88,7 +88,7 @@ export function programPage(edition: Edition): string {
     section(
       'On the Node',
       ...NODE_TERMS.map(([name, text]) => term(bold(name), text)),
-      paragraph(`\`/usr/share/doc/${PROGRAM}/docs/assign.md\` and \`status.md\` there explain them.`),
+      paragraph(`\`/usr/share/doc/${AGENT_NAME}/docs/assign.md\` and \`status.md\` there explain them.`),
     ),
     section(
       'Rights',
@@ -96,7 +96,7 @@ export function programPage(edition: Edition): string {
         'With its own identity, `/etc/kubernetes/kubelet.conf`, a node may read its Node and write its status. To read the ' +
           'ConfigMaps that a label, an annotation or a default names, it needs `get` and `watch` on them: ' +
           '`rbac/node-configmaps.yaml` among the examples grants it. The channel `selector` needs `list` as well: ' +
-          `\`rbac/node-fleet-selector.yaml\`. \`${PROGRAM} check\` names each right that is missing, with the file that grants it.`,
+          `\`rbac/node-fleet-selector.yaml\`. \`${AGENT_NAME} check\` names each right that is missing, with the file that grants it.`,
       ),
     ),
     section(
@@ -140,7 +140,7 @@ export function programPage(edition: Edition): string {
 export function configPage(edition: Edition): string {
   return page(
     head(CONFIG_PAGE, 5, edition),
-    section('Name', paragraph(`${CONFIG_PAGE} - configuration of ${PROGRAM}`)),
+    section('Name', paragraph(`${CONFIG_PAGE} - configuration of ${AGENT_NAME}`)),
     section('Synopsis', paragraph(`\`${SETTINGS.config.initial}\``)),
     section(
       'Description',
@@ -152,7 +152,7 @@ export function configPage(edition: Edition): string {
       example([`apiVersion: ${CONFIG_API_VERSION}`, `kind: ${CONFIG_KIND}`]),
       paragraph('Durations have the format of Kubernetes: `10m`, `1m30s`, `250ms`. Paths are absolute. Write an empty value as "".'),
       paragraph(
-        `The service reads variables from \`/etc/default/${PROGRAM}\` (deb) or \`/etc/sysconfig/${PROGRAM}\` (rpm). The commands do not read these files. ` +
+        `The service reads variables from \`/etc/default/${AGENT_NAME}\` (deb) or \`/etc/sysconfig/${AGENT_NAME}\` (rpm). The commands do not read these files. ` +
           'Put settings that they need, such as a directory, into the config file.',
       ),
       paragraph('On SIGHUP, a running agent rereads its settings. Settings marked with * take effect then, the others at the next start.'),
@@ -162,12 +162,18 @@ export function configPage(edition: Edition): string {
       ...SETTING_GROUPS.map((group) => subsection(group, ...SETTING_ROWS.filter((row) => row.group === group).map(describeSettingRow))),
     ),
     section('Example', example([`apiVersion: ${CONFIG_API_VERSION}`, `kind: ${CONFIG_KIND}`, 'trialDuration: 30m', 'spread: 10m'])),
-    section('See also', paragraph(`\`${PROGRAM}\`(8)`)),
+    section('See also', paragraph(`\`${AGENT_NAME}\`(8)`)),
   )
 }
 
 function head(name: string, number: number, { version, date }: Edition): PageHead {
-  return { name, section: number, date, source: `${PROGRAM} ${version}`, manual: number === 8 ? 'System administration' : 'File formats' }
+  return {
+    name,
+    section: number,
+    date,
+    source: `${AGENT_NAME} ${version}`,
+    manual: number === 8 ? 'System administration' : 'File formats',
+  }
 }
 
 export function groupsOf(rows: readonly CommandRow[]): [string, CommandRow[]][] {

@@ -2,7 +2,7 @@ import type { Architecture } from './architectures.ts'
 import type { Compression } from './compression.ts'
 import type { Project } from './project.ts'
 
-/** What a deb and an rpm are built from. */
+/** The input that a deb and an rpm are built from. */
 export interface PackageInput {
   /** The directory of the installed files. */
   readonly payload: string

@@ -57,7 +57,7 @@ async function buildArchive(
   const at = (path: string) => join(root, path)
   await mkdir(root, { recursive: true })
   await cp(agent, at('lib'), { recursive: true })
-  // It says `env node`: what is to be started is the launcher.
+  // The program says `env node`: people start the launcher in its place.
   await chmod(at('lib/kubelet-cfg-agent.mjs'), 0o644)
   for (const program of [PLUGIN, COMPLETER]) {
     await copyFile('packaging/plugin/launcher', at(program))

@@ -1,6 +1,6 @@
 /**
- * What `npm audit` says of the libraries that are bundled, by the lockfile. A registry may refuse
- * to answer it, and then nothing is known.
+ * The answer of `npm audit` about the libraries that are bundled, by the lockfile. A registry may
+ * refuse to answer it, and then nothing is known.
  */
 import { execFile } from 'node:child_process'
 import { isObject } from '../../src/values/is-object.ts'
@@ -52,7 +52,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * What to say of it; undefined: nothing.
+ * The text about the findings; undefined: there is nothing to say.
  * @param despite whether somebody has looked at the findings
  * @throws if it stops the release
  */

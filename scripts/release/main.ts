@@ -41,7 +41,7 @@ async function main(args: readonly string[]): Promise<void> {
   const made = await findPackages(options)
   const after = await readSource(await readProject(), options.trial)
   if (after.commit !== source.commit) throw new Error(`the commit changed from ${source.commit} to ${after.commit} while it was built`)
-  // It gets its name when it is whole.
+  // The directory gets its name when it is whole.
   const output = `${destination}.making`
   await rm(output, { recursive: true, force: true })
   await mkdir(output, { recursive: true })
@@ -76,7 +76,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (remark !== undefined) console.log(remark)
 }
 
-/** It is deleted, so it has to be an earlier release. */
+/** Refuses a directory that is not an earlier release, since the directory is deleted. */
 async function refuseForeign(directory: string): Promise<void> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return []
@@ -94,8 +94,8 @@ interface Made {
 /** The packages, built twice and compared, or those that are there. Their SHA256SUMS says which. */
 async function findPackages({ packages, url }: Options): Promise<Made[]> {
   if (packages === undefined) {
-    // What lies in these directories is not known to git: npm fetches all of it anew, by the hashes
-    // of the lockfiles.
+    // The files in these directories are not known to git: npm fetches all of them anew, by the
+    // hashes of the lockfiles.
     await rm(FETCHED, { recursive: true, force: true })
     await runVisibly('npm', ['ci'])
     const address = url === undefined ? [] : ['--url', url]

@@ -10,7 +10,7 @@ export interface Options {
   readonly trial: boolean
   /** A directory of packages that are there already, for a trial; undefined: they are built. */
   readonly packages: string | undefined
-  /** What `npm audit` finds does not stop it. */
+  /** Findings of `npm audit` do not stop the release. */
   readonly despiteAudit: boolean
   readonly url: string | undefined
   readonly source: string | undefined

@@ -23,7 +23,7 @@ export interface ProvenanceInput {
   readonly builder: string
   /** Versions of the programs that decide the bytes. */
   readonly tools: Readonly<Record<string, string>>
-  /** What else went in: files of the commit that pin dependencies. */
+  /** Other files that went in: those of the commit that pin dependencies. */
   readonly pins: readonly Digested[]
 }
 

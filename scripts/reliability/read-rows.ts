@@ -5,7 +5,7 @@
 
 export interface Row {
   readonly number: number
-  /** What would have happened to a node. */
+  /** The harm that a node would have come to. */
   readonly fault: string
   readonly foundBy: string
   readonly file: string

@@ -1,4 +1,4 @@
-/** What became of a test, by the output of its file in TAP 14. Pure. */
+/** The outcome of a test, by the output of its file in TAP 14. Pure. */
 
 export function outcomeOf(title: string, output: string): 'passed' | 'failed' | 'not run' {
   const points = [...output.matchAll(/^(not )?ok \d+ - (.*?)(?: # .*)?(?: \{)?$/gm)]

@@ -2,11 +2,11 @@
 
 import { posix } from 'node:path'
 import { type CheckpointPaths, runningConfigPath } from '../decision/base-config.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
 import type { SocketFacts } from '../directory/owned-files.ts'
 import type { HealthPort } from '../health/process.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING, toSocketPath } from '../kubelet/config-file.ts'
 import type { ConfigFacts, ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { parseGoBool } from '../values/go-syntax.ts'
 
@@ -25,7 +25,7 @@ export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined)
   return { path: localConfigPath, directory, own: { path: wiring.path, content } }
 }
 
-/** Of kubelet's drop-ins. A process that runs was started with what is in place. */
+/** The directory of kubelet's drop-ins. A process that runs was started with what is in place. */
 export function configDirectory({ wiring, command }: KnownUnit): string | undefined {
   if (wiring.kind === 'ready' && wiring.laysOverLocal) return posix.dirname(wiring.path)
   return flagValue(asArguments(command?.words ?? []), 'config-dir') || undefined

@@ -2,17 +2,17 @@
  * Folds one observation into the health record, and writes it. The record also says what the
  * process was started with, as far as that is known when the process is first seen.
  */
-import { type HeldSource, LOCAL_CONTENT, nameEarlier, nameMissing } from '../decision/config-source.ts'
+
 import { startedSource } from '../decision/held-sources.ts'
-import type { Policy } from '../decision/policy.ts'
-import type { NextStart } from '../decision/snapshot.ts'
-import { trialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { NextStart, Policy } from '../decision/snapshot.ts'
 import type { KubeletExit } from '../health/exits.ts'
 import { forgetIllness, type HealthRecord, recordProcess, recordSample } from '../health/fold.ts'
 import { type HealthSample, isFailing } from '../health/sample.ts'
 import type { RecordStore } from '../ports/store.ts'
 import type { LastWords } from '../ports/unit.ts'
+import { type HeldSource, LOCAL_CONTENT, nameEarlier, nameMissing } from '../subject/config-source.ts'
+import { trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isKubeletInside } from '../systemd/distribution.ts'
 import { MINUTE_US } from '../values/durations.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'
@@ -48,7 +48,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
 }
 
 /**
- * What to record where the content of the next start cannot be read:
+ * The record after a look that cannot read the content of the next start:
  * - Rule 5: its checkpoint is unreadable, and there is a record about another config: only the
  *   running process is recorded, so that it can still be identified after an activation.
  * - Its checkpoint is unreadable, and there is no such record: a record begins, under the name of
@@ -83,8 +83,9 @@ function recordPort(health: HealthRecord, { running, port, healthz }: Look['samp
 }
 
 /**
- * Named when it is first seen: the records may change before the process ends. Where they name only
- * a later version with the same content, the process itself says which one it was started from.
+ * Names the process when it is first seen: the records may change before it ends. Where they name
+ * only a later version with the same content, the process itself says which version it was started
+ * from.
  */
 function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
   const { lastProcess } = health

@@ -24,7 +24,7 @@ const FLAGS = [
 const LOOK_MS = 60_000
 /**
  * A collection takes some 45 ms, and an agent that waits grows after each one by the half of this,
- * since code that runs now and then is compiled again. What changes leave is more.
+ * since code that runs now and then is compiled again. Garbage from changes of the config is more.
  */
 const WORTHWHILE_BYTES = 1 << 20
 
@@ -49,7 +49,7 @@ export function keepHeapSmall(everyMs = LOOK_MS): void {
 
 /** Decides when a collection is worthwhile, by the size of the heap in bytes. Pure. */
 export class HeapGrowth {
-  /** What the last collection left, or less. */
+  /** Bytes: the heap that the last collection left, or the smallest that was seen since. */
   #left = 0
   /** Whether the next collection is believed. The first one is. */
   #isConfirming = true

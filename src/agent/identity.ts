@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto'
 import { chooseGuessedName, compareBinding, readBinding, setForeignStateAside, writeBinding } from '../checkpoint/binding.ts'
 import { type Layout, layoutOf } from '../checkpoint/layout.ts'
 import type { OnSetAside } from '../checkpoint/set-aside.ts'
-import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import type { ClientIdentity } from '../kube/access.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 
 type NameSettings = Pick<Settings, 'nodeName' | 'manifestDir' | 'dynamicConfigDir'>
@@ -32,7 +32,7 @@ interface IdentityParts extends Omit<NameSources, 'onUnread'> {
   readonly log: Log
 }
 
-export interface Identity {
+interface Identity {
   readonly nodeName: string
   /**
    * Why the state on disk is no longer this node's, or why the node has another name by now: from a
@@ -42,7 +42,10 @@ export interface Identity {
   findChange(): string | undefined
 }
 
-/** It may be another one's by now: the records of the agent say where its configs are. */
+/**
+ * Stands for the unit, which may be another one by now: the records of the agent say where its
+ * configs are.
+ */
 const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
 
 const MACHINE_ID = '/etc/machine-id'

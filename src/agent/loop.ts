@@ -74,7 +74,7 @@ export class Loop {
     this.#observer.decided(snapshot, step)
     const end = step.kind === 'wait' ? undefined : await this.#try(step, snapshot)
     if (step.kind === 'wait') this.#backoff.forgetDue(snapshot)
-    // What follows a preflight that has ended touches kubelet, unless the config is refused.
+    // The steps after a preflight that has ended touch kubelet, unless the config is refused.
     if (!isProbeEnough(step, snapshot) || (step.kind === 'preflight' && end === 'done')) this.#settled = undefined
     else if (isSettled(step) && this.#reusable !== undefined) this.#settled = this.#reusable
     if (step.kind === 'wait' || step.kind === 'restart') this.#reusable = undefined

@@ -1,15 +1,15 @@
 /**
- * What the agent does where its directory is removed while it runs: it ends, and systemd makes the
- * directory again when it starts the next one. At most once in 10 minutes, since whoever removes it
- * may do so again and again. /run remembers that. If /run is lost too, only an agent that has run
- * for as long ends. Pure, except for the parts that are passed in.
+ * The end of an agent whose directory is removed while it runs: systemd makes the directory again
+ * when it starts the next agent. This happens at most once in 10 minutes, since whoever removes the
+ * directory may do so again and again. /run remembers the last time. If /run is lost too, only an
+ * agent that has run for as long ends. Pure, except for the parts that are passed in.
  */
 import { join } from 'node:path'
 import type { HeldDirectory } from '../checkpoint/node-disk.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { MINUTE_US } from '../values/durations.ts'
 import { isNumber, isText, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 

@@ -5,6 +5,14 @@
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import type { RecordState, SourceName } from '../decision/records.ts'
+import type { NextStart } from '../decision/snapshot.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import type { SeenProcess } from '../health/process.ts'
+import type { Running } from '../health/sample.ts'
+import type { Activation, ActivationStamp, ActivationState } from '../ports/activation.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
+import type { Checkpoints, Records } from '../ports/store.ts'
 import {
   type CheckpointFile,
   type ConfigMapSource,
@@ -17,17 +25,9 @@ import {
   nameEarlier,
   nameMissing,
   nameOther,
-} from '../decision/config-source.ts'
-import type { RecordState, SourceName } from '../decision/records.ts'
-import type { NextStart } from '../decision/snapshot.ts'
-import { trialKey } from '../decision/trial-key.ts'
-import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
-import type { HealthRecord } from '../health/fold.ts'
-import type { SeenProcess } from '../health/process.ts'
-import type { Running } from '../health/sample.ts'
-import type { Activation, ActivationStamp, ActivationState } from '../ports/activation.ts'
-import type { LocalConfigView } from '../ports/assignment-source.ts'
-import type { Checkpoints, Records } from '../ports/store.ts'
+} from '../subject/config-source.ts'
+import { trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { errorMessage } from '../values/errors.ts'
 
 export function resolveNextStart(activation: ActivationState, checkpoints: CheckpointContents): NextStart {
@@ -63,7 +63,7 @@ export function hold(source: ConfigMapSource, checkpoints: CheckpointContents): 
   return content === undefined && checkpoints.isUnreadable(source) ? { ...held, unreadable: true } : held
 }
 
-export interface Recorded {
+interface Recorded {
   /** The configs that the records name. */
   readonly named: readonly ConfigMapSource[]
   /** The content of last-known-good, now and before, and of what ran before a return to local. */
@@ -190,7 +190,7 @@ function nameOf({ uid, resourceVersion, overlay, kubeletConfigKey }: CheckpointF
   return JSON.stringify([uid, resourceVersion, overlay, kubeletConfigKey])
 }
 
-/** What shows that a checkpoint was assigned once. */
+/** The signs that a checkpoint was assigned once. */
 interface Traces {
   readonly unit: UnitState
   readonly activation: ActivationState
@@ -204,13 +204,13 @@ interface Traces {
  * is then unknown.
  */
 export function readAssigned(records: Records, traces: Traces): RecordState {
-  const assigned = readSource(records, 'assigned', traces)
+  const assigned = readSourceRecord(records, 'assigned', traces)
   if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse(traces) || records.has('assigned')) return assigned
   return { kind: 'damaged', detail: 'meta/assigned is lost, and kubelet uses a checkpoint of this directory' }
 }
 
 /** An empty record may be all that a disk has kept of another one. */
-export function readSource(records: Pick<Records, 'read'>, name: SourceName, traces: Traces): RecordState {
+export function readSourceRecord(records: Pick<Records, 'read'>, name: SourceName, traces: Traces): RecordState {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.unconfirmed !== true || !isInUse(traces)) return record
   return { kind: 'damaged', detail: `meta/${name} is empty, nothing says that local was recorded, and kubelet uses a checkpoint` }
@@ -226,7 +226,7 @@ function isInUse({ unit, activation, lastProcess }: Traces): boolean {
 }
 
 /** The ConfigMaps that the records name. */
-export function listNamed(assigned: RecordState, ...fallbacks: readonly ConfigSource[]): readonly ConfigMapSource[] {
+export function listNamedSources(assigned: RecordState, ...fallbacks: readonly ConfigSource[]): readonly ConfigMapSource[] {
   const sources = [...(assigned.kind === 'source' ? [assigned.source] : []), ...fallbacks]
   return sources.flatMap((source) => (source === 'local' ? [] : [source]))
 }

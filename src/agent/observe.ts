@@ -4,17 +4,13 @@
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
 
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findNodePause } from '../decision/find-pause.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
 import { isLocalAssigned } from '../decision/left.ts'
-import type { Policy } from '../decision/policy.ts'
 import { FALLBACK_NAMES, recallRestarts } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
-import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
-import { type TrialKey, trialKey } from '../decision/trial-key.ts'
-import type { UnitState } from '../decision/unit-state.ts'
+import type { NextStart, Policy, Snapshot, Trouble } from '../decision/snapshot.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import { hasStarted } from '../decision/why-down.ts'
 import { recallBaseline } from '../evidence/baseline.ts'
@@ -26,6 +22,9 @@ import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records } from '../ports/store.ts'
 import type { LastWords, Unit, UnitJobs } from '../ports/unit.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../subject/config-source.ts'
+import { type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { foldHealth } from './fold-health.ts'
 import {
   type CheckpointContents,
@@ -33,11 +32,11 @@ import {
   holdFallback,
   identifyLocal,
   identifyRunning,
-  listNamed,
+  listNamedSources,
   readAssigned,
   readContentOnce,
   readLocalConfig,
-  readSource,
+  readSourceRecord,
   resolveNextStart,
 } from './node-configs.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
@@ -77,7 +76,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const left = readLeft(ports, checkpoints)
   const leftSources = (left.left ?? []).map(({ source }) => source)
-  const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
+  const named = listNamedSources(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
   const passed = [kept.lastKnownGood, kept.previous, ...(left.left ?? [])].map(({ content }) => content)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
   const look = { unit, healthz: seen.healthz, health: past.ofThisBoot }
@@ -153,7 +152,7 @@ function findCannotStart({ preflight, records }: ObservationPorts, unit: UnitSta
   return preflight?.obstacle(unit.kubeletIdentity)
 }
 
-/** What kubelet starts with next, and the configs that the records name. */
+/** The config that kubelet starts with next, and the configs that the records name. */
 type Kept = Pick<Snapshot, 'nextStart' | 'lastKnownGood' | 'previous' | 'damagedFallbacks' | 'assigned' | 'assignedContent'>
 type Left = Pick<Snapshot, 'left' | 'leftDamaged' | 'triedLocalConfig'>
 
@@ -168,8 +167,8 @@ function readDisk(
   const nextStart = resolveNextStart(activation, checkpoints)
   const traces = { unit, activation, lastProcess }
   const fallbacks = {
-    'last-known-good': readSource(records, 'last-known-good', traces),
-    previous: readSource(records, 'previous', traces),
+    'last-known-good': readSourceRecord(records, 'last-known-good', traces),
+    previous: readSourceRecord(records, 'previous', traces),
   }
   const lastKnownGood = holdFallback(fallbacks['last-known-good'], checkpoints)
   const previous = holdFallback(fallbacks.previous, checkpoints)
@@ -182,7 +181,7 @@ function readDisk(
   }
 }
 
-/** What a return to local has left. */
+/** The configs that a return to local has left. */
 function readLeft({ records }: ObservationPorts, checkpoints: CheckpointContents): Left {
   const record = records.get('left')
   if (record === 'damaged') return { leftDamaged: true }

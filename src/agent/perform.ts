@@ -1,17 +1,14 @@
 /**
- * Applies the effects of a step to the node, one after another. What a step does is decided in
- * `decision/effects-of-step.ts`; nothing here decides anything. An effect that cannot be applied
+ * Applies the effects of a step to the node, one after another. The effects of a step are decided
+ * in `decision/effects-of-step.ts`; nothing here decides anything. An effect that cannot be applied
  * throws, and the loop tries the step again later.
  */
 import { findBasePath } from '../decision/base-config.ts'
-import type { ConfigMapData, ConfigMapSource } from '../decision/config-source.ts'
 import type { CommandEffect, Effect, StateEffect } from '../decision/effects.ts'
 import { effectsOfPreflight, effectsOfRestart, missingCheckpoint, type PreflightAnswer } from '../decision/effects-of-answer.ts'
 import { effectsOf } from '../decision/effects-of-step.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Action, StepOf } from '../decision/step.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
 import type { Acceptance, PreflightResult } from '../decision/verdict.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -19,6 +16,9 @@ import type { Log } from '../ports/log.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { Checkpoints, History, OperatorRequests, Records } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { ConfigMapData, ConfigMapSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { identifyLocal, readLocalConfig } from './node-configs.ts'
 
 /** Everything that the agent changes. */
@@ -92,7 +92,7 @@ interface Loaded {
   readonly data: ConfigMapData
   readonly localPath?: string
   readonly localConfig?: string | undefined
-  /** Of what is known without a check. */
+  /** The result, where it is known without a check. */
   readonly result?: PreflightResult
 }
 

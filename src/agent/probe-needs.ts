@@ -4,17 +4,17 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { localPathBeside } from '../decision/base-config.ts'
-import { type HeldSource, sameSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { StepOf } from '../decision/step.ts'
-import { contentOfKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
 import type { HealthRecord } from '../health/fold.ts'
 import { findTakenAddress } from '../health/last-words.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/config-file.ts'
 import { describeStranger } from '../kubelet/verified-health.ts'
 import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
+import { type HeldSource, sameSource } from '../subject/config-source.ts'
+import { contentOfKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { isKubeletInside } from '../systemd/distribution.ts'
 import { findHealthTarget, findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
@@ -58,7 +58,7 @@ interface Starts {
   readonly next: HeldSource | undefined
   /** Kubelet runs that, and a stranger has its health port. */
   readonly lacksHealthPort?: boolean
-  /** Of this boot. */
+  /** The health record of this boot. */
   readonly health: Pick<HealthRecord, 'recentExits' | 'subject' | 'exits'> | undefined
 }
 

@@ -2,16 +2,17 @@
  * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
  * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as
  * kubelet decodes it with those that the records, the running process and kubelet's next start
- * name, and with those that failed. What is not recognized then stays another content.
+ * name, and with those that failed. A text that is not recognized then stays another content.
  */
-import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
+
 import type { Desired } from '../decision/desired.ts'
-import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { SeenProcess } from '../health/process.ts'
 import type { Running } from '../health/sample.ts'
 import type { Checkpoints, Records } from '../ports/store.ts'
+import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 
 /** The contents that are known as another one. */
 export interface KnownAlike {
@@ -83,7 +84,7 @@ function textOf(data: ConfigMapData, key: string): string | undefined {
   return Object.hasOwn(data, key) ? data[key] : undefined
 }
 
-/** What the cluster wants, and what is here. */
+/** The config that the cluster wants, and those that are here. */
 interface Assignment {
   readonly desired: Desired
   readonly unit: UnitState
@@ -108,7 +109,7 @@ export async function recognizeDesired(ports: RecognitionPorts, assignment: Assi
   const known = contentOf(data, key)
   const here = [...held, ...(lastProcess === undefined ? [] : [lastProcess])]
   const inUse = [...(running.kind === 'known' ? [running] : []), ...here].flatMap(({ content }) => content ?? [])
-  // What is in use keeps its name, whatever else is the same.
+  // A content that is in use keeps its name, whatever else is the same.
   if (inUse.includes(known)) return recognize(data, key, [], [known])
   const verdicts = records.verdicts()
   const isRefused = refusedOn(verdicts, unit)

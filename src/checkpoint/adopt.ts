@@ -10,15 +10,15 @@
  * prefix of `util/files`.
  */
 import { join } from 'node:path'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import { SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkKey, checkVersion } from '../decision/safe-names.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { HOUR_US, MINUTE_US } from '../values/durations.ts'
 import type { Layout } from './layout.ts'
 import { parseMarker, renderMarker } from './serialize.ts'
@@ -28,7 +28,7 @@ const RECORDS = ['last-known-good', 'assigned'] as const
 
 interface Adopted {
   readonly checkpoints: number
-  /** What was not adopted, and why; for the log. */
+  /** Things that were not adopted, each with the reason; for the log. */
   readonly remarks: readonly string[]
 }
 
@@ -81,9 +81,9 @@ function isAdoptionOpen(files: Files, layout: Layout): boolean {
 
 interface RecordPair {
   readonly name: (typeof RECORDS)[number]
-  /** Of kubelet's record. */
+  /** The bytes of kubelet's record. */
   readonly bytes: Buffer | undefined
-  /** Of the agent's. */
+  /** The bytes of the agent's own record. */
   readonly own: Buffer | undefined
 }
 
@@ -200,7 +200,7 @@ function isOpen({ files, layout }: AdoptionParts['stores']): boolean {
   try {
     return isAdoptionOpen(files, layout)
   } catch {
-    // It could not be taken over from a disk that cannot be read either.
+    // While the disk cannot be read, nothing could be taken over from it either.
     return false
   }
 }

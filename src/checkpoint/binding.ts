@@ -18,7 +18,9 @@ const isBinding = shape({
    * directory of manifests.
    */
   caHashes: listOf(isText),
-  /** Of the machine's ID. undefined: it is not known, or an older agent wrote the record. */
+  /**
+   * The hash of the machine's ID. undefined: it is not known, or an older agent wrote the record.
+   */
   machineHash: optional(isText),
 })
 export type Binding = TypeOf<typeof isBinding>
@@ -26,7 +28,7 @@ export type Binding = TypeOf<typeof isBinding>
 /** `fresh`: the state is not bound yet. */
 type BindingCheck = 'same' | 'fresh' | 'foreign'
 
-/** What a machine is called before it has a name (hostname(5)), so that it names no node. */
+/** The host name of a machine that has not got one yet (hostname(5)): it names no node. */
 const UNNAMED = 'localhost'
 
 /** The name to go on with, where nothing but the host name says how the node is called. */

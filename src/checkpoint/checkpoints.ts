@@ -8,18 +8,18 @@
  * `pkg/kubelet/kubeletconfig/checkpoint/store`.
  */
 import { basename, dirname, join } from 'node:path'
-import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
 import { checkData, checkFile, checkKey, checkOverlay, checkVersion, type NameCheck } from '../decision/safe-names.ts'
 import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../subject/config-source.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
-import { isDamage } from './file-error.ts'
+import { isDamagedPath } from './file-error.ts'
 import { anyError, type LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { type OnSetAside, planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
-export class CheckpointError extends Error {
+class CheckpointError extends Error {
   override readonly name = 'CheckpointError'
   readonly code: 'unsafe-name' | 'content-differs'
 
@@ -224,7 +224,7 @@ function unlessUnreadable<T>(faults: LastingFaults, path: string, read: () => T)
     faults.worked(path)
     return found
   } catch (cause) {
-    if (isDamage(cause) || faults.hasLasted(path, cause)) return undefined
+    if (isDamagedPath(cause) || faults.hasLasted(path, cause)) return undefined
     throw cause
   }
 }
@@ -240,8 +240,9 @@ interface CheckpointList {
 }
 
 /**
- * By the names in the directory. What stays unreadable is left out: it must not keep the agent from
- * reading the others and deciding. After a single failure nothing is known, and the listing throws.
+ * By the names in the directory. A checkpoint that stays unreadable is left out: it must not keep
+ * the agent from reading the others and deciding. After a single failure nothing is known, and the
+ * listing throws.
  *
  * @param faults counted for nothing else: a directory can be listed although a file in it is broken
  */
@@ -255,7 +256,7 @@ function listCheckpoints(files: Pick<Files, 'list' | 'stat'>, layout: Layout, fa
       faults.worked(path)
       return found
     } catch (cause) {
-      if (isDamage(cause)) return undefined
+      if (isDamagedPath(cause)) return undefined
       if (!faults.hasLasted(path, cause, anyError)) throw cause
       isWhole = false
       return undefined

@@ -4,7 +4,7 @@
  * refer to the others by relative path.
  */
 import { createHash } from 'node:crypto'
-import type { ConfigMapData, ContentHash } from '../decision/config-source.ts'
+import type { ConfigMapData, ContentHash } from '../subject/config-source.ts'
 
 /** By object: the desired content is needed at every observation and changes rarely. */
 const known = new WeakMap<ConfigMapData, Map<string, ContentHash>>()

@@ -23,7 +23,7 @@ export type FileAction = 'read' | 'list' | 'inspect' | 'create' | 'write' | 'ren
  * The path is not of the expected type. Any other error (a failing disk, permissions, too many open
  * files) says nothing about the file: see LastingFaults.
  */
-export function isDamage(cause: unknown): cause is FileError {
+export function isDamagedPath(cause: unknown): cause is FileError {
   return cause instanceof FileError && (cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
 }
 

@@ -244,8 +244,8 @@ export class DurableFiles implements TreeFiles {
         this.#disk.syncDirectory(earlier)
         this.#unsynced.delete(earlier)
       } catch {
-        // It was reported when it failed first, and must not make this write to another directory
-        // fail.
+        // The failure was reported when it first happened. It must not make this write to another
+        // directory fail.
       }
     }
   }
@@ -273,7 +273,7 @@ function attempt<T>(tried: FileAction, path: string, action: () => T): T {
   } catch (cause) {
     if (cause instanceof FileError) throw cause
     const error = describeSystemError(cause)
-    // It does not come from the disk.
+    // An error that the operating system does not describe does not come from the disk.
     if (error === undefined) throw cause
     throw new FileError(tried, path, error.code, error.detail, cause)
   }

@@ -3,9 +3,9 @@
  * EnvironmentFile=.
  */
 import { isAbsolute, join, normalize, relative } from 'node:path'
-import type { CheckpointFile } from '../decision/config-source.ts'
 import { entryOf, type RecordName } from '../decision/record-table.ts'
-import { checkOverlay, type NameCheck, type NameRefusal, quote } from '../decision/safe-names.ts'
+import { checkOverlay, type NameCheck, type NameRefusal, quoteName } from '../decision/safe-names.ts'
+import type { CheckpointFile } from '../subject/config-source.ts'
 
 const SAFE_DIRECTORY = /^[-._a-zA-Z0-9/@:+,]+$/
 
@@ -14,7 +14,7 @@ const SAFE_DIRECTORY = /^[-._a-zA-Z0-9/@:+,]+$/
  * words.
  */
 export function checkDirectory(path: string): NameCheck {
-  const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `directory ${quote(path)} ${why}` })
+  const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `directory ${quoteName(path)} ${why}` })
   if (path === '') return refuse('empty', 'is empty')
   if (!isAbsolute(path)) return refuse('not-absolute', 'is not an absolute path')
   if (!SAFE_DIRECTORY.test(path))
@@ -29,7 +29,7 @@ export function checkDirectory(path: string): NameCheck {
 export interface Layout {
   readonly directory: string
   readonly meta: string
-  /** Of one that lies in `meta`. */
+  /** The path of a record in `meta`. */
   record(name: RecordName): string
   /** Which of the records of sources say local. */
   readonly localMarker: string

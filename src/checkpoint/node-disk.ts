@@ -52,8 +52,8 @@ export class NodeDisk implements Disk {
   }
 
   write(path: string, bytes: Buffer, mode: number): void {
-    // Its sync form ignores `chown: false` and copies the owner of an existing file, so the path
-    // must not exist.
+    // The sync form of the library ignores `chown: false` and copies the owner of an existing file,
+    // so the path must not exist.
     writeFileAtomic.sync(path, bytes, { mode })
   }
 
@@ -89,7 +89,9 @@ export class NodeDisk implements Disk {
  * it, which is read-only and stays so, whatever is made in its place.
  */
 export interface HeldDirectory {
-  /** Whether it was removed. One that is mounted read-only, or has another name, was not. */
+  /**
+   * Whether the directory was removed. One that is mounted read-only, or has another name, was not.
+   */
   isUnlinked(): boolean
 }
 

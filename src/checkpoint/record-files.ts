@@ -7,7 +7,7 @@ import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type Check, parseJson } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamagedPath } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import type { OnSetAside } from './set-aside.ts'
@@ -21,7 +21,7 @@ export interface RecordFilesOptions {
   readonly faults: LastingFaults
 }
 
-export interface Damaged {
+interface Damaged {
   readonly ok: false
   readonly detail: string
 }
@@ -30,7 +30,10 @@ export class RecordFiles {
   readonly #options: RecordFilesOptions
   /** Nobody else sets a record aside, and listing the directory takes time. */
   readonly #neverWritten = new Set<string>()
-  /** What was parsed last, and of which bytes: few records have changed since the last look. */
+  /**
+   * The last parsed value of each record, with the bytes it came from: few records change between
+   * two looks.
+   */
   readonly #parsed = new Map<string, { readonly bytes: Buffer; readonly found: unknown }>()
   readonly #logged = new Set<string>()
 
@@ -49,7 +52,7 @@ export class RecordFiles {
       faults.worked(path)
       return bytes && this.#parseOnce(path, bytes, parse)
     } catch (cause) {
-      if (isDamage(cause) || faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
+      if (isDamagedPath(cause) || faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
       throw cause
     }
   }
@@ -88,7 +91,7 @@ export class RecordFiles {
   }
 
   /**
-   * Of a missing record.
+   * Says how a record came to be missing.
    *
    * @returns undefined: it was never written, and not set aside
    */

@@ -1,19 +1,24 @@
 /**
  * The records of `RECORDS`, each in one file. Those under `meta/` survive reboots. A read that
  * finds one that cannot be parsed sets it aside and logs that; its content is never guessed. A
- * source that a newer agent may have written stays where it is.
+ * source that a newer agent may have written stays where it is. Those of the present boot are in
+ * the runtime directory.
  *
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty
  * file means local.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
+
+import { join } from 'node:path'
 import { entryOf, type GotValue, type PutValue, type RecordName, type RunName } from '../decision/record-table.ts'
 import { type RecordState, SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkSource } from '../decision/safe-names.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
 import type { RecordStore, Records } from '../ports/store.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import { parseJson } from '../values/json-shape.ts'
 import { FileError } from './file-error.ts'
 import type { Layout } from './layout.ts'
 import { RecordFiles, type RecordFilesOptions } from './record-files.ts'
@@ -30,7 +35,7 @@ class RecordError extends Error {
 
 interface RecordsOptions extends RecordFilesOptions {
   readonly layout: Layout
-  /** Those of this boot. */
+  /** The records of this boot. */
   readonly run: RecordStore<RunName>
 }
 
@@ -121,7 +126,8 @@ export class FileRecords implements Records {
   }
 
   /**
-   * What an agent that wrote no marker has left is marked as this one understands it.
+   * Writes the marker. Records of an agent that wrote no marker are marked as this agent reads
+   * them.
    *
    * @param written what one of the records will say
    */
@@ -163,4 +169,66 @@ export class FileRecords implements Records {
 
 function isSourceName(name: RecordName): name is SourceName {
   return SOURCE_NAMES.some((each) => each === name)
+}
+
+/**
+ * The records of the present boot, in `/run/kubelet-cfg-agent`. No failure here stops the agent: a
+ * record that cannot be written is kept in memory, and an invalid one counts as absent.
+ */
+export class FileRuntimeRecords implements RecordStore<RunName> {
+  readonly #files: Files
+  readonly #directory: string
+  readonly #log: Log
+  /** The records that could not be written; they replace their files until they can. */
+  readonly #unwritten = new Map<RunName, string>()
+
+  constructor(files: Files, directory: string, log: Log) {
+    this.#files = files
+    this.#directory = directory
+    this.#log = log
+  }
+
+  get<N extends RunName>(name: N): GotValue<N> {
+    const unwritten = this.#unwritten.get(name)
+    const bytes = unwritten === undefined ? this.#read(this.#pathOf(name)) : Buffer.from(unwritten)
+    return (bytes && parseJson(bytes, entryOf(name).shape)) as GotValue<N>
+  }
+
+  /** With those that could not be written before: health is written at each look. */
+  put<N extends RunName>(name: N, value: PutValue<N>): void {
+    this.#write(name, JSON.stringify(value))
+    for (const [other, text] of [...this.#unwritten]) if (other !== name) this.#write(other, text)
+  }
+
+  #write(name: RunName, text: string): void {
+    const path = this.#pathOf(name)
+    try {
+      if (this.#read(path)?.equals(Buffer.from(text)) !== true) {
+        this.#files.makeDirectory(this.#directory)
+        // Only atomicity matters here; durability costs nothing, because /run is a tmpfs.
+        this.#files.replace(path, text)
+      }
+      this.#unwritten.delete(name)
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      const { file } = entryOf(name)
+      if (!this.#unwritten.has(name))
+        this.#log.warn(`the record ${file} is only in memory and would be lost if the agent ended: ${cause.message}`)
+      this.#unwritten.set(name, text)
+    }
+  }
+
+  #pathOf(name: RunName): string {
+    return join(this.#directory, entryOf(name).file)
+  }
+
+  /** undefined: there is none, or it cannot be read. */
+  #read(path: string): Buffer | undefined {
+    try {
+      return this.#files.read(path)
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      return undefined
+    }
+  }
 }

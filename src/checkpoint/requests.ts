@@ -5,13 +5,13 @@
  * counts as a pause: a person may be working on the node.
  */
 import { join } from 'node:path'
-import { type ContentHash, isContentHash } from '../decision/config-source.ts'
 import type { RequestName, Requests } from '../decision/records.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
+import { type ContentHash, isContentHash } from '../subject/config-source.ts'
 import { type Check, isFlag, oneOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
-import { FileError, isDamage, isOfDisk } from './file-error.ts'
+import { FileError, isDamagedPath, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 
@@ -110,7 +110,7 @@ export class FileRequests implements OperatorRequests {
       return facts
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause, countsForHold)
+      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamagedPath(cause) || this.#faults.hasLasted(path, cause, countsForHold)
       if (!isKnown) throw cause
       if (name !== 'hold' || this.#seen.has(name)) this.#logUnread(cause)
       else this.#logOnce(`whether this node is paused is not known; it counts as not paused: ${cause.message}`)

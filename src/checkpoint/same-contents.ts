@@ -7,11 +7,11 @@
  * texts differ again.
  */
 import { dirname, join } from 'node:path'
-import { type ContentHash, isContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import { type ContentHash, isContentHash } from '../subject/config-source.ts'
 import { listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
-import { FileError, isDamage, isOfDisk } from './file-error.ts'
+import { FileError, isDamagedPath, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 
@@ -27,7 +27,7 @@ interface SameContentsOptions {
   readonly layout: Layout
   readonly log: Log
   readonly faults: LastingFaults
-  /** Of what ends with the boot. */
+  /** The directory of files that end with the boot. */
   readonly runtimeDir: string
 }
 
@@ -76,7 +76,7 @@ export class SameContents {
     }
   }
 
-  /** Durable when it returns. Throws if it cannot be written. */
+  /** Writes the entries, which are durable when it returns. Throws if they cannot be written. */
   keep(): void {
     if (!this.#isWritten) this.#writeTo(this.#layout.sameContents)
   }
@@ -116,7 +116,7 @@ export class SameContents {
       if (bytes !== undefined && entries === undefined) this.#log.warn(`${path} is damaged and counts as lost`)
       return entries
     } catch (cause) {
-      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return undefined
+      if (isDamagedPath(cause) || this.#faults.hasLasted(path, cause)) return undefined
       throw cause
     }
   }

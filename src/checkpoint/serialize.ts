@@ -9,9 +9,10 @@
  * `pkg/kubelet/kubeletconfig/checkpoint/store`; upstream reads it leniently
  * (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
  */
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+
 import { SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkSource } from '../decision/safe-names.ts'
+import type { ConfigMapSource, ConfigSource } from '../subject/config-source.ts'
 import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
 
 const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']
@@ -94,7 +95,7 @@ const WORDS = new Set(
 
 function resolvesToString(text: string): boolean {
   if (WORDS.has(text)) return false
-  // Here `strconv.ParseFloat` gets the underscores, and allows them between two digits.
+  // In such a text, `strconv.ParseFloat` gets the underscores, and allows them between two digits.
   if (text.startsWith('.')) return !isFloat(text.replaceAll(/(?<=[0-9])_(?=[0-9])/g, ''))
   if (!/^[-0-9]/.test(text)) return true
   // Everywhere else all underscores are removed before a number is parsed.
@@ -157,8 +158,8 @@ export function parseMarker(bytes: Uint8Array): Marked | undefined {
  * Whether an empty record says local.
  *
  * An agent that wrote no marker left empty records, too. A fallback counts as local then: what else
- * it may have named is not known. What is assigned counts as local only where nothing shows that it
- * was something else, and that is for the reader to find out.
+ * it may have named is not known. An empty record of the assigned config counts as local only where
+ * nothing shows that another config was assigned, and that is for the reader to find out.
  *
  * @param marked undefined: there is no marker
  * @param sourceIn what the record says. undefined: there is none, or it is damaged

@@ -3,12 +3,13 @@
  * know. Such a verdict still condemns its config, so each is parsed by itself, and an unknown word
  * counts as the known one that keeps the config from kubelet for longest.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
+
 import { isVerdict, keepVerdicts, type Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { type Check, isAny, isText, listOf, parseJson } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamagedPath } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import type { RecordFiles } from './record-files.ts'
@@ -26,9 +27,9 @@ export class KeptVerdicts {
   readonly #faults: LastingFaults
   /** As last read, valid while their file keeps its identity. */
   #read: { readonly identity: string | undefined; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
-  /** Of verdicts that a newer agent wrote, what is written again in their place. */
+  /** The JSON of verdicts that a newer agent wrote: it is written again in their place. */
   #originals: ReadonlyMap<Verdict, unknown> = new Map()
-  /** Those that could not be written; they are in force until they can. */
+  /** All verdicts while one of them could not be written; they are in force until it can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
 
   constructor(meta: RecordFiles, { files, layout, faults }: VerdictsOptions) {
@@ -46,8 +47,8 @@ export class KeptVerdicts {
       if (this.#read?.identity === identity) this.#faults.worked(this.#path)
       else this.#read = { identity, verdicts: byKey(this.#load()) }
     } catch (cause) {
-      // Those that were read stay in force: nobody else changes the file.
-      if (!isDamage(cause) && !this.#faults.hasLasted(this.#path, cause)) throw cause
+      // The verdicts that were read stay in force: nobody else changes the file.
+      if (!isDamagedPath(cause) && !this.#faults.hasLasted(this.#path, cause)) throw cause
     }
     return this.#read?.verdicts ?? new Map()
   }
@@ -108,9 +109,9 @@ type ParsedVerdicts =
   | {
       readonly ok: true
       readonly verdicts: readonly Verdict[]
-      /** What the file holds of each, where that is more than this agent understands. */
+      /** The parsed JSON of each verdict that holds more than this agent understands. */
       readonly originals: ReadonlyMap<Verdict, unknown>
-      /** What is no verdict. */
+      /** How many entries of the file are no verdict. */
       readonly rest: number
     }
   | { readonly ok: false; readonly detail: string }

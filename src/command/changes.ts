@@ -14,7 +14,7 @@ const LONGEST_VALUE = 60
 export const NODE_OWN = Symbol('as on the node')
 
 /**
- * One line per change, then the meaning of the risk classes.
+ * One line per change, then the meaning of the risk classes, then what a value does not tell.
  *
  * @param width of the lines, for which values are cut further. A name of a field is never cut, so a
  * line with a very long one is longer. undefined: no limit
@@ -36,12 +36,23 @@ export function renderChanges(changes: readonly ConfigChange[], color: boolean, 
     const lines = width === undefined ? [meaning] : foldText(meaning, width - indent)
     return lines.map((text, index): Cell[] => [index === 0 ? risk : '', { text, tone: 'faint' }])
   })
-  return [...alignColumns(fitting, color), ...(legend.length === 0 ? [] : ['', ...alignColumns(legend, color)])]
+  const notes = changes.flatMap(({ effect }) => (effect === undefined ? [] : ['', ...renderEffect(effect, width)]))
+  return [...alignColumns(fitting, color), ...(legend.length === 0 ? [] : ['', ...alignColumns(legend, color)]), ...notes]
+}
+
+const ADVICE = '     = '
+
+/** As findings have it. */
+function renderEffect({ problem, advice }: NonNullable<ConfigChange['effect']>, width: number | undefined): string[] {
+  const [texts, advices] = [problem, advice].map((text) => (width === undefined ? [text] : foldText(text, width - ADVICE.length)))
+  return [...(texts ?? []), ...(advices ?? []).map((text, index) => `${index === 0 ? ADVICE : ' '.repeat(ADVICE.length)}${text}`)].map(
+    plainText,
+  )
 }
 
 const BEFORE = 2
 const AFTER = 3
-/** What is shown of a beginning that both values share. */
+/** Characters shown of a beginning that both values share. */
 const LEAD = 6
 /** Less says nothing any more. */
 const SHORTEST_VALUE = 12
@@ -100,7 +111,7 @@ function showValue(value: unknown, longest: number): Cell {
 }
 
 /** As `diff` and `plan` print it for programs. Fields are added, never renamed or removed. */
-export function documentChange({ path, before, after, risk, meaning, policy, layer }: ConfigChange) {
+export function documentChange({ path, before, after, risk, meaning, effect, policy, layer }: ConfigChange) {
   return {
     path: formatPath(path),
     steps: path,
@@ -109,6 +120,8 @@ export function documentChange({ path, before, after, risk, meaning, policy, lay
     ...(after === undefined ? {} : { after }),
     risk,
     meaning: meaning ?? null,
+    /** Absent: the value tells all. */
+    ...(effect !== undefined && { effect }),
     policy: policy === undefined ? null : { outcome: policy.outcome, rule: policy.rule ?? null },
     /** The layer that sets or removes the field. Absent: this node does not merge the config. */
     ...(layer !== undefined && { layer }),

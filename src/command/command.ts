@@ -1,19 +1,18 @@
 /**
- * What a command is, in either program: data and one function. `parse-line.ts`, `help.ts`,
- * `complete.ts` and `run-program.ts` make of the data what the programs share. Commands reach
- * files, systemd and the cluster only through their context, so tests can pass fakes.
+ * A command, in either program, as data and one function. `parse-line.ts`, `help.ts`, `complete.ts`
+ * and `run-program.ts` make of the data everything that the programs share. Commands reach files,
+ * systemd and the cluster only through their context, so tests can pass fakes.
  */
 import { choiceKind, type Kind, type Parsed, switchKind } from '../settings/setting-kinds.ts'
 
 export const EXIT = { fine: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A command whose context both programs have is a command of both. */
 export interface Command<Context> {
   /** One word or two: `get`, `rollout status`. */
   readonly name: string
-  /** Heading in the list of commands. */
-  readonly group: string
+  /** Heading in the list of commands. Absent: that of `help`. */
+  readonly group?: string
   /** One line, for the list of commands. */
   readonly summary: string
   readonly description: string
@@ -54,7 +53,7 @@ export interface CommandArgument {
   readonly help?: string
   /** Absent: any text. */
   readonly kind?: Pick<Kind<unknown>, 'parse'>
-  /** What completion suggests in the plugin. Absent: nothing. */
+  /** The names that completion suggests in the plugin. Absent: none. */
   readonly completes?: 'node' | 'config'
 }
 
@@ -79,7 +78,7 @@ export interface Program<C extends Command<never> = Command<never>> {
   flagsOf(command: C | undefined): readonly CommandOption[]
   /** Paragraphs of the help. undefined: of the help of the program. */
   notesOn(command: C | undefined): readonly string[]
-  /** What exit code 2 means, where a command does not say it. */
+  /** The meaning of exit code 2, where a command does not say it. */
   readonly misuse: string
 }
 

@@ -17,7 +17,7 @@ export function helpOn<C extends Command<never>>(program: Program<C>, command: C
   const own = command === undefined ? [VERSION, HELP, ...program.flagsOf(command)] : [...optionsOf(program, command), HELP]
   for (const option of own) if (option.isHidden !== true) add(option.group ?? 'Options', nameFlag(option), describeOption(option))
   if (command === undefined) {
-    for (const { group, name, summary } of program.commands) add(group, name, summary)
+    for (const { group = program.helpGroup, name, summary } of program.commands) add(group, name, summary)
     add(program.helpGroup, 'help', 'show help for a command')
   }
   const examples = (command?.examples ?? []).map(([example, effect]) => `  ${program.name} ${example}\n      ${effect}\n`)

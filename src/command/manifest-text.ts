@@ -5,16 +5,19 @@
  * Parses only a text that looks like a manifest.
  */
 
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base } from '../decision/desired.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { Position } from '../preflight/finding.ts'
+import type { FieldPath } from '../kubelet/field-path.ts'
+import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import { readBase } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 
-/** Maps a place of the config to the file. undefined: unknown. */
-export type Place = (position: Position) => Position | undefined
+/**
+ * Maps a place of the config to the file, by its position or the path of its field. undefined:
+ * unknown.
+ */
+export type PlaceInFile = (position: Position, path: FieldPath) => Position | undefined
 
 type ManifestReading =
   | { readonly kind: 'none' }
@@ -24,7 +27,7 @@ type ManifestReading =
       readonly key: string
       /** undefined: it holds a whole config. */
       readonly base: Base | undefined
-      readonly place: Place
+      readonly place: PlaceInFile
     }
   | { readonly kind: 'unclear'; readonly detail: string }
 
@@ -35,13 +38,16 @@ export const LONGEST_BYTES = 1024 * 1024
 const KEY = 'kubelet'
 
 export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all'>): Promise<ManifestReading> {
-  if (!/\bkind["']?\s*:\s*["']?ConfigMap\b/.test(text)) return { kind: 'none' }
+  if (!/\bkind["']?\s*:\s*["']?ConfigMap(?:List)?\b/.test(text)) return { kind: 'none' }
   const parsed = await yaml.all(text)
   if (!parsed.ok) return { kind: 'none' }
-  const found = parsed.documents.flatMap(({ value }) => (isConfigMap(value) ? [value] : []))
+  const found = parsed.documents.flatMap(({ value }) => listConfigMaps(value))
   const [configMap, ...others] = found
   if (configMap === undefined) return { kind: 'none' }
-  if (others.length > 0) return { kind: 'unclear', detail: `it contains ${found.length} ConfigMaps: give one at a time` }
+  if (others.length > 0) {
+    const names = found.map((each) => (isObject(each.metadata) && typeof each.metadata.name === 'string' ? each.metadata.name : '?'))
+    return { kind: 'unclear', detail: `it contains ${found.length} ConfigMaps: give one at a time (${names.join(', ').slice(0, 200)})` }
+  }
   const data = dataOf(configMap)
   if (data === undefined) return { kind: 'unclear', detail: 'data of its ConfigMap is not a map of texts' }
   const keys = Object.keys(data)
@@ -58,11 +64,19 @@ export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all
   return { kind: 'found', data, key, base: readBase(configMap), place: placeBlock(text, key, data[key] ?? '') }
 }
 
+/** The object, or the items of a list. Those of a ConfigMapList need no kind. */
+function listConfigMaps(value: unknown): JsonObject[] {
+  if (isConfigMap(value)) return [value]
+  if (!isObject(value) || value.apiVersion !== 'v1' || !Array.isArray(value.items)) return []
+  if (value.kind === 'List') return value.items.filter(isConfigMap)
+  return value.kind === 'ConfigMapList' ? value.items.filter(isObject) : []
+}
+
 function isConfigMap(value: unknown): value is JsonObject {
   return isObject(value) && value.kind === 'ConfigMap' && value.apiVersion === 'v1'
 }
 
-function placeBlock(text: string, key: string, value: string): Place {
+function placeBlock(text: string, key: string, value: string): PlaceInFile {
   const lines = text.split(/\r?\n/)
   for (const [index, line] of lines.entries()) {
     const opening = /^\s*["']?([^"':\s]+)["']?\s*:\s*\|[-+]?\s*(#.*)?$/.exec(line)

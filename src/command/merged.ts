@@ -1,7 +1,7 @@
 /**
- * What a config is merged from on this node, kubelet's drop-ins included, and which layer each
- * field comes from: for the documents and texts of `validate`, `diff` and `status`. A text fits 80
- * columns, unless one name alone is longer. Pure.
+ * The layers that a config is merged from on this node, kubelet's drop-ins included, and the layer
+ * that each field comes from: for the documents and texts of `validate`, `diff` and `status`. A
+ * text fits 80 columns, unless one name alone is longer. Pure.
  */
 import type { LayeredField } from '../decision/desired.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
@@ -17,7 +17,7 @@ import { paint, plainText } from './terminal.ts'
 export interface MergedDocument {
   /** Names, the lowest first. Empty: this node does not merge the config. */
   readonly layers: readonly string[]
-  /** Those that do not come from the lowest layer. null: not known. */
+  /** The fields that do not come from the lowest layer. null: not known. */
   readonly fields: readonly FieldDocument[] | null
 }
 
@@ -35,9 +35,9 @@ export const NOT_MERGED: MergedDocument = { layers: [], fields: [] }
 interface OwnLayers {
   /** The lowest first: at least one. */
   readonly names: readonly string[]
-  /** Of all but the lowest. undefined: not known. */
+  /** The fields of all layers but the lowest. undefined: not known. */
   readonly fields: readonly LayeredField[] | undefined
-  /** What the lowest has, and perhaps what the others make of it. */
+  /** The content of the lowest layer, or that with the others merged over it. */
   readonly lowest: unknown
 }
 
@@ -86,7 +86,7 @@ export function documentField({ path, layer, removed = false }: LayeredField): F
 
 const COLUMNS = 80
 const MARGIN = '    '
-/** Of one layer. */
+/** The most fields that are shown of one layer. */
 const MOST_FIELDS = 100
 
 /** No line: this node does not merge the config. */

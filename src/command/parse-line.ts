@@ -18,7 +18,7 @@ interface GivenFlag {
   readonly name: string
   /** undefined: it was given without one. */
   readonly value: string | undefined
-  /** Of the argument that holds it. */
+  /** The index of the argument that holds it. */
   readonly index: number
 }
 

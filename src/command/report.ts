@@ -4,7 +4,8 @@
  * `validate -o json` prints. Of that, fields are added, never renamed or removed. Pure.
  */
 import { formatPath } from '../kubelet/field-path.ts'
-import { describeProblem, type Finding, type PartResult, type Position, type Report, type Severity } from '../preflight/finding.ts'
+import type { Position } from '../kubelet/yaml-document.ts'
+import { describeProblem, type Finding, type PartResult, type Report, type Severity } from '../preflight/finding.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type MergedDocument, NOT_MERGED, renderMerged } from './merged.ts'
 import { alignColumns, type Cell, paint, plainText, type Tone } from './terminal.ts'
@@ -93,7 +94,7 @@ export function documentReport(candidate: string, { outcome, parts, findings }: 
   }
 }
 
-function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding) {
+export function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding) {
   return {
     rule,
     severity,

@@ -10,7 +10,7 @@ import { plainText, type Terminal } from './terminal.ts'
 
 /** A command whose flags and arguments were read. */
 export interface Prepared {
-  /** What else is wrong, as with the settings. */
+  /** Further problems of the command line, such as with the settings. */
   readonly problems: readonly string[]
   /** @throws Failure */
   execute(): Promise<ExitCode>

@@ -1,11 +1,11 @@
 /**
- * What a new kubelet makes of the configs that a node holds: which it refuses, what it ignores in
- * them, and what the node would fall back to. Pure.
+ * The verdict of a new kubelet on the configs that a node holds: which it refuses, which fields it
+ * ignores, and which config the node would fall back to. Pure.
  */
 
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, Report } from '../preflight/finding.ts'
-import { assembleReport } from '../preflight/report.ts'
+import { assembleReport } from '../preflight/finding.ts'
 import { EXIT, type ExitCode } from './command.ts'
 
 /** In the order in which a node falls back. `left`: what a return to local left. */
@@ -25,8 +25,8 @@ export interface UpgradeJudgement {
   readonly outcome: Report['outcome']
   readonly configs: readonly JudgedConfig[]
   /**
-   * What the node would fall back to where the new kubelet refuses what is assigned. undefined: it
-   * does not, or it refuses everything.
+   * The config that the node would fall back to where the new kubelet refuses the assigned one.
+   * undefined: it does not refuse that, or it refuses everything.
    */
   readonly fallback: string | undefined
 }
@@ -47,11 +47,11 @@ export function judgeUpgrade(configs: readonly JudgedConfig[]): UpgradeJudgement
 }
 
 /**
- * Whether a config changes the node, whether the node's policy lets it, and whether a drop-in wins
- * over it, has nothing to do with the kubelet that reads it.
+ * Whether a config changes the node, whether the node's policy lets it, and which drop-ins win over
+ * it or are skipped, has nothing to do with the kubelet that reads it.
  */
 export function withoutChanges({ parts, findings }: Report, demanded: readonly string[]): Report {
-  const kept = findings.filter(({ rule }) => !/^(?:change|policy)\/|^drop-ins\/(?:overridden|no-effect)$/.test(rule))
+  const kept = findings.filter(({ rule }) => !/^(?:change|policy)\/|^drop-ins\/(?:overridden|no-effect|skipped)$/.test(rule))
   const isRead = (part: string) => part !== 'change' && (part !== 'drop-ins' || kept.some(({ rule }) => rule.startsWith('drop-ins/')))
   return assembleReport(
     parts.filter(({ part }) => isRead(part)),

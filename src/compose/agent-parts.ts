@@ -37,11 +37,11 @@ import { toChannelSettings } from '../settings/source-settings.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../source/cluster-source.ts'
 import { DirectorySource } from '../source/directory-source.ts'
 import { NodeDrain } from '../source/drain.ts'
-import { VERSION } from './kube-api.ts'
+import { AGENT_VERSION } from './kube-api.ts'
 import type { Stores } from './node.ts'
 
-/** What the parts of an agent have in common. */
-export interface AgentWorld {
+/** The things that the parts of an agent have in common. */
+export interface SharedParts {
   /** Some of them change while the agent runs. */
   readonly settings: () => Settings
   readonly stores: Stores
@@ -56,7 +56,7 @@ export interface AgentWorld {
 type NodeHooks = Pick<ClusterSourceDeps, 'obstacle' | 'onNode' | 'onContact' | 'ready'>
 
 /** The assignment with what this node merges into it. */
-export function openAssignment(world: AgentWorld, counters: Counters, hooks: NodeHooks): AssignmentSource {
+export function openAssignment(world: SharedParts, counters: Counters, hooks: NodeHooks): AssignmentSource {
   const { api, pace, log, stores, settings, nodeName } = world
   const { yaml, owned, files } = stores
   const channels = toChannelSettings(settings())
@@ -91,13 +91,13 @@ export function openAssignment(world: AgentWorld, counters: Counters, hooks: Nod
   return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files, readLink))
 }
 
-/** What the agent says of itself: to the API server, to the history on disk, and as metrics. */
-export async function openReporting({ settings, stores, nodeName, api, pace, log }: AgentWorld) {
+/** The reports of the agent: to the API server, to the history on disk, and as metrics. */
+export async function openReporting({ settings, stores, nodeName, api, pace, log }: SharedParts) {
   const { dynamicConfigDir: directory, runtimeDir, metricsAddress: address, metricsTextfile: path } = settings()
   const { files, clock } = stores
-  // They cost memory, so they are loaded only where somebody gets them.
+  // Metrics cost memory, so they are loaded only where somebody gets them.
   const isMeasured = address !== undefined || path !== undefined
-  const metrics = isMeasured ? new (await import('../report/metrics.ts')).Metrics({ version: VERSION }) : undefined
+  const metrics = isMeasured ? new (await import('../report/metrics.ts')).Metrics({ version: AGENT_VERSION }) : undefined
   const counters: Counters = metrics?.counters ?? NO_COUNTERS
   const history: FileHistory = new FileHistory({ files, directory, clock, log, onAppend: () => publisher?.historyAppended() })
   const publisher =
@@ -111,7 +111,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     clock,
     log,
     counters,
-    agentVersion: VERSION,
+    agentVersion: AGENT_VERSION,
     syncFaults: new SyncFaults((transition) => history.append(transition), history.after('0')),
     warnings: new AcceptedWarnings({ files, directory, log }),
     publish: (status, trial, summary) => {
@@ -145,7 +145,7 @@ const CHECK_MS = 120_000
 const FALLBACK_MS = 30_000
 const CONFIGZ_MS = 30_000
 
-interface ChecksWorld extends AgentWorld {
+interface ChecksWorld extends SharedParts {
   readonly helper: Helper
   readonly counters: Pick<Counters, 'checked' | 'compared'>
   /** Called when a check has a new result. */

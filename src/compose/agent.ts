@@ -25,8 +25,6 @@ import { readRights } from '../command/agent/rights.ts'
 import { gatherFindings, logFindings } from '../command/agent/self-check.ts'
 import { EXIT, type ExitCode } from '../command/command.ts'
 import { wantsColor } from '../command/terminal.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import type { Acceptance } from '../decision/verdict.ts'
 import { lookAtSocket } from '../directory/owned-files.ts'
 import { watchDirectory } from '../directory/watch-directory.ts'
@@ -44,14 +42,16 @@ import { type LiveSettings, openLiveSettings } from '../settings/reread-settings
 import { type Settings, toPolicy } from '../settings/settings.ts'
 import { RolloutEvents } from '../source/rollout/rollout-events.ts'
 import { NoRolloutRecord, RolloutWorker } from '../source/rollout/rollout-worker.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { BusSignals } from '../systemd/bus-signals.ts'
 import { Heartbeat } from '../systemd/heartbeat.ts'
 import { createLog } from '../systemd/journal.ts'
 import { chooseFormat } from '../systemd/log-format.ts'
 import { Notifier, type Supervision } from '../systemd/notify.ts'
-import { type AgentWorld, openAssignment, openChecks, openReporting } from './agent-parts.ts'
+import { openAssignment, openChecks, openReporting, type SharedParts } from './agent-parts.ts'
 import type { HelperContext } from './helper.ts'
-import { openKubeApi, VERSION } from './kube-api.ts'
+import { AGENT_VERSION, openKubeApi } from './kube-api.ts'
 import { openKubeconfig, openRuntime, openStores, type Programs, type Stores } from './node.ts'
 
 /**
@@ -69,9 +69,9 @@ const REBIND_MS = 60_000
 /** Delay of the self-check. It starts programs, and the agent finds its assignment first. */
 const SELF_CHECK_MS = 1000
 /**
- * How long the first pass of the loop waits until the Node is watched. It takes the processor from
- * the requests. What it decides without their answers, such as a fallback or the end of a restart
- * that a crash cut short, can wait that long.
+ * How long the first pass of the loop waits until the Node is watched. The pass takes the processor
+ * from the requests. Its decisions without their answers, such as a fallback or the end of a
+ * restart that a crash cut short, can wait that long.
  */
 const CONTACT_MS = 200
 /** Limit of a request to the helper that normally takes milliseconds. */
@@ -98,7 +98,7 @@ export async function runAgent(start: AgentStart, { supervision, ...programs }: 
   const liveSettings = openLiveSettings(start, log)
   // For all lives: without a listener the signal would end the agent.
   process.on('SIGHUP', () => void liveSettings.reread().catch((error: unknown) => log.error('cannot reread the settings', { error })))
-  log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })
+  log.info(`kubelet-cfg-agent ${AGENT_VERSION} starting`, { pid: process.pid })
   const notifier = new Notifier({ ...supervision, log })
   const { clock } = programs
   const heartbeat = new Heartbeat({ clock, watchdogUs: supervision.watchdogUs, send: (message) => notifier.send(message) })
@@ -143,7 +143,7 @@ interface LifeWorld extends AgentPrograms {
 
 /** Resolves with the reason why it ended. */
 export async function live(world: LifeWorld, stop: AbortSignal): Promise<string> {
-  const { liveSettings, heartbeat, clock, besideDocker, yamlChild, supervised, log } = world
+  const { liveSettings, heartbeat, clock, standIn, yamlChild, supervised, log } = world
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const { signal } = over
@@ -155,15 +155,15 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const kubeconfig = openKubeconfig(atStart, log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
   const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
-  const helperContext = (): HelperContext => ({ version: VERSION, settings: settings(), besideDocker, yamlChild })
+  const helperContext = (): HelperContext => ({ version: AGENT_VERSION, settings: settings(), standIn, yamlChild })
   const helper = new HelperProcess({ ...world.helperProgram, context: helperContext })
   const stores = openStores(atStart, { ...world, disk: new NodeDisk(), onSetAside, signals })
   settleDirectory(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, hostName: hostname, onSetAside, log })
   const adoption = await openAdoption({ adopt: atStart.adopt, stores, clock, uptimeUs, log })
-  const api = atStart.manifestDir === undefined ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }) : undefined
+  const api = atStart.manifestDir === undefined ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }) : undefined
   const { nodeName } = identity
-  const common: AgentWorld = { settings, stores, nodeName, api, pace: paceBy(clock), log }
+  const common: SharedParts = { settings, stores, nodeName, api, pace: paceBy(clock), log }
   const { counters, history, publisher, reporter, serve } = await openReporting(common)
   const contact = new Occasion()
   signal.addEventListener('abort', contact.happen, { once: true })
@@ -207,7 +207,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
         reporter.decided(snapshot, step)
         const occasion = adoption.findOccasion(snapshot.unit)
         if (occasion !== undefined) over.abort(occasion)
-        // It starts while the config is saved.
+        // The helper starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
         // Once the helper has been asked.
         if (step.kind === 'preflight') setImmediate(readRuntimesAhead, stores, step, snapshot)
@@ -258,7 +258,7 @@ const NOBODY: ClientIdentity = {
   current: () => ({ kind: 'absent', detail: 'assignments come from a directory: no kubeconfig is used' }),
 }
 
-function openRollout({ settings, stores, nodeName, api, pace, log }: AgentWorld, counters: Counters, onChange: () => void) {
+function openRollout({ settings, stores, nodeName, api, pace, log }: SharedParts, counters: Counters, onChange: () => void) {
   if (api === undefined) return new NoRolloutRecord()
   const { clock, records: store } = stores
   const isOn = () => settings().publish.includes('rollout-events')
@@ -268,7 +268,7 @@ function openRollout({ settings, stores, nodeName, api, pace, log }: AgentWorld,
 
 function warm(helper: Helper, unit: UnitState): void {
   const binary = unit.kind === 'known' ? unit.command?.path : undefined
-  // This only starts it early. The request that follows reports what is wrong.
+  // The request only starts the helper early. The one that follows reports what is wrong.
   helper.ask('warm', [binary], { check: isNothing, limitMs: FACTS_MS }).catch(() => {})
 }
 

@@ -29,7 +29,7 @@ import { type Settings, toPolicy } from '../settings/settings.ts'
 import { toChannelSettings } from '../settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce } from '../source/read-once.ts'
 import { readAgentService } from '../systemd/read-agent-service.ts'
-import { VERSION } from './kube-api.ts'
+import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
 import { openInspection } from './preflight.ts'
 
@@ -56,7 +56,7 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
   return {
     settings,
     terminal,
-    version: VERSION,
+    version: AGENT_VERSION,
     observe: (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
       const policy = () => toPolicy(settings)
       const unasked = { preflight: undefined, drain: { isDrained: () => undefined }, accepted: new Map() }
@@ -74,6 +74,7 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
     nodeName,
     readConfigz: async () => inspection.readConfigz(await ownKubelet()),
     readMisread: inspection.readMisread,
+    readEffects: inspection.readEffects,
     checkpoints: stores.checkpoints,
     files,
     readInput,
@@ -109,7 +110,7 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
     rights: (needs) => readRightsFrom(vantage(), needs),
     vantage,
     uid: process.getuid?.() ?? 0,
-    nodeFacts: async () => (await import('../kubelet/node-facts.ts')).readNodeFacts(),
+    nodeFacts: async () => (await import('../kubelet/node-facts.ts')).readMachineFacts(),
     runtimeDoubt: (seen) => findRuntimeDoubt(stores, seen, lookAtSocket),
   }
 }

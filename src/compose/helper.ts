@@ -6,35 +6,35 @@
 import { createInterface } from 'node:readline'
 import { DurableFiles } from '../checkpoint/files.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
 import { HelperServer } from '../helper/server.ts'
 import { BoundedYaml } from '../kubelet/bounded-yaml.ts'
-import { readNodeFacts } from '../kubelet/node-facts.ts'
+import { readMachineFacts } from '../kubelet/node-facts.ts'
 import type { PreflightRequest } from '../ports/preflight.ts'
 import { checkFallback } from '../preflight/document.ts'
 import type { VersionAnswer } from '../preflight/kubelet/judgement.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { BootClock } from '../systemd/boot-clock.ts'
-import { VERSION } from './kube-api.ts'
+import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside } from './node.ts'
 import { openInspection } from './preflight.ts'
 
-/** What the agent says with each request. */
+/** The context that the agent sends with each request. */
 export interface HelperContext {
-  /** Of the agent. */
+  /** The version of the agent. */
   readonly version: string
   readonly settings: Settings
-  readonly besideDocker: readonly string[]
+  readonly standIn: readonly string[]
   readonly yamlChild: string
 }
 
 const memory = new Map<string, VersionAnswer>()
 const server = new HelperServer<HelperContext>({
-  version: VERSION,
+  version: AGENT_VERSION,
   open(context, signal) {
-    const { settings: atStart, yamlChild, besideDocker } = context()
+    const { settings: atStart, yamlChild, standIn } = context()
     const yaml = new BoundedYaml({ child: yamlChild })
-    const beside = openBeside(atStart, { clock: new BootClock(), yaml, besideDocker })
+    const beside = openBeside(atStart, { clock: new BootClock(), yaml, standIn })
     // Writes what kubelets have judged.
     const stores = { ...beside.stores, files: new DurableFiles(new NodeDisk()) }
     const inspection = openInspection({ ...beside, settings: () => context().settings, stores, signal, versions: memory })
@@ -45,7 +45,7 @@ const server = new HelperServer<HelperContext>({
       configz: (_, unit: KnownUnit) => inspection.readRunningConfig(unit),
       compare: (_, configz: unknown, unit: KnownUnit, path: string | undefined) =>
         inspection.compareConfigz(configz, unit, path ?? undefined),
-      facts: () => readNodeFacts(),
+      facts: () => readMachineFacts(),
       forget: () => {
         inspection.forget()
         return null

@@ -14,7 +14,7 @@ declare const KUBELET_CFG_AGENT_VERSION: string | undefined
  * The version of this program, as the build sets it. The placeholder is for a program that runs
  * from source.
  */
-export const VERSION = typeof KUBELET_CFG_AGENT_VERSION === 'string' ? KUBELET_CFG_AGENT_VERSION : '0.0.0-dev'
+export const AGENT_VERSION = typeof KUBELET_CFG_AGENT_VERSION === 'string' ? KUBELET_CFG_AGENT_VERSION : '0.0.0-dev'
 
 export interface KubeApiSetup {
   readonly userAgent: string

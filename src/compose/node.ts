@@ -14,9 +14,8 @@ import { DurableFiles } from '../checkpoint/files.ts'
 import { LastingFaults } from '../checkpoint/lasting-faults.ts'
 import { layoutOf } from '../checkpoint/layout.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
-import { FileRecords } from '../checkpoint/records.ts'
+import { FileRecords, FileRuntimeRecords } from '../checkpoint/records.ts'
 import { FileRequests } from '../checkpoint/requests.ts'
-import { FileRuntimeRecords } from '../checkpoint/runtime-records.ts'
 import { SameContents } from '../checkpoint/same-contents.ts'
 import type { OnSetAside } from '../checkpoint/set-aside.ts'
 import { lookAtSocket, NodeOwnedFiles } from '../directory/owned-files.ts'
@@ -43,14 +42,14 @@ import { JournalLastWords } from '../systemd/last-words.ts'
 import { MergedFiles } from '../systemd/merged-files.ts'
 import { Systemctl } from '../systemd/systemctl.ts'
 import { besideSystemctl } from '../values/child-environment.ts'
-import { openKubeApi, VERSION } from './kube-api.ts'
+import { AGENT_VERSION, openKubeApi } from './kube-api.ts'
 
 /** The same in all processes of this program. */
 export interface Programs {
   readonly clock: Clock
   readonly yaml: YamlReader
   /** For `JudgeOptions`. */
-  readonly besideDocker: readonly string[]
+  readonly standIn: readonly string[]
 }
 
 export type Stores = ReturnType<typeof openStores>
@@ -66,7 +65,7 @@ const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 /** For a process beside the agent, which has nothing to log and looks once. */
 const BESIDE_AGENT = { log: SILENT, onSetAside: () => {}, signals: DEAF } as const
 
-export function openStores(settings: Settings, { disk, clock, yaml, besideDocker, log, onSetAside, signals }: StoresWorld) {
+export function openStores(settings: Settings, { disk, clock, yaml, standIn, log, onSetAside, signals }: StoresWorld) {
   const files = new DurableFiles(disk)
   const mergedFiles = new MergedFiles(files)
   const layout = layoutOf(settings.dynamicConfigDir)
@@ -105,7 +104,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     contentOf: recognizer.contentOf.bind(recognizer),
     recognize: recognizer.recognize.bind(recognizer),
     yaml,
-    besideDocker,
+    standIn,
     owned: new NodeOwnedFiles(),
     defaultRuntimeSocket: findRuntimeSocket,
     clock,
@@ -119,7 +118,7 @@ export function openBeside(settings: Settings, programs: Programs) {
   return {
     stores,
     kubeconfig,
-    api: openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }),
+    api: openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }),
     nodeName: () => findNodeName(settings, stores.files, { hostName: hostname, kubeconfig }),
     ...openRuntime(settings, { clock: programs.clock, log: SILENT, onChange: () => {} }),
   }

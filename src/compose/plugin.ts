@@ -8,7 +8,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../command/command.ts'
 import { complete, type ListNames } from '../command/complete.ts'
 import { ask } from '../command/plugin/ask.ts'
-import type { PluginCommand, PluginContext } from '../command/plugin/command.ts'
+import type { PluginContext } from '../command/plugin/command.ts'
 import { listNames } from '../command/plugin/config-maps.ts'
 import { USUAL_NAMESPACE } from '../command/plugin/options.ts'
 import { PLUGIN } from '../command/plugin/plugin-name.ts'
@@ -19,21 +19,28 @@ import type { Terminal } from '../command/terminal.ts'
 import { readUserKubeconfig } from '../kube/credentials.ts'
 import { listKubeconfigs } from '../kube/kubeconfig.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import { openKubeApi, VERSION } from './kube-api.ts'
+import { AGENT_VERSION, openKubeApi } from './kube-api.ts'
 
 interface PluginStart {
   readonly terminal: Terminal
+  /** As in `node 24.1.0, linux/x64`. */
+  readonly platform: string
   readonly yaml: YamlReader
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export function startPlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
-  const { terminal } = start
-  const prepare = (command: PluginCommand, line: CommandLine) => preparePlugin((shared) => open(shared, start), command, line)
-  return runProgram(args, PLUGIN_PROGRAM, { terminal, version: VERSION, prepare })
+  const build = { ...start, version: AGENT_VERSION }
+  return runProgram(args, PLUGIN_PROGRAM, {
+    ...build,
+    prepare: (command, line) => preparePlugin((shared) => open(shared, start), build, command, line),
+  })
 }
 
-/** What kubectl asks when somebody presses Tab. A cluster that does not answer has no names. */
+/**
+ * The completion that kubectl asks for when somebody presses Tab. A cluster that does not answer
+ * has no names.
+ */
 export async function completePlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
   const list: ListNames = async (kind, shared) => listNames(open(shared, start), kind)
   const text = await complete(args, PLUGIN_PROGRAM, (kind, shared) => list(kind, shared).catch(() => []))
@@ -53,12 +60,12 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort())
   return {
     // A list of 5,000 Nodes takes 20 MiB less than over HTTP/2, and there is no fleet of plugins.
-    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, http2: false }),
+    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${AGENT_VERSION}`, http2: false }),
     terminal,
     isWatched: process.stdout.isTTY === true,
     namespace: shared.namespace ?? USUAL_NAMESPACE,
     yaml,
-    version: VERSION,
+    version: AGENT_VERSION,
     signal: stopper.signal,
     wallMs: Date.now,
     monotonicUs: () => Math.round(performance.now() * 1000),
@@ -66,7 +73,7 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
     readInput,
     formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,
-    inspect: async (config, version, from) => (await import('../preflight/inspect-away.ts')).inspectConfig(config, version, yaml, from),
-    compare: async (before, after, version) => (await import('../preflight/inspect-away.ts')).compareConfigs(before, after, version),
+    inspect: async (config, version, from) => (await import('../preflight/parts.ts')).inspectConfig(config, version, yaml, from),
+    compare: async (before, after, version) => (await import('../preflight/parts.ts')).listConfigChanges(before, after, version),
   }
 }

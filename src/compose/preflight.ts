@@ -1,13 +1,13 @@
 /**
- * Preflight with its rules, this node, and kubelet's own binary. Loaded with the first config that
- * is checked: an agent that waits must not hold tables of rules in its memory.
+ * Composes preflight with its rules, this node, and kubelet's own binary. Loaded with the first
+ * config that is checked: an agent that waits must not hold tables of rules in its memory.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClientIdentity } from '../kube/access.ts'
-import { readNodeFacts } from '../kubelet/node-facts.ts'
+import { readMachineFacts } from '../kubelet/node-facts.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { ContainerRuntime } from '../ports/probes.ts'
 import { KubeletPort } from '../preflight/configz/kubelet-port.ts'
@@ -25,13 +25,13 @@ import type { Stores } from './node.ts'
 interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation' | 'lastWords'>
-  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'standIn' | 'activation' | 'lastWords'>
+  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver' | 'imageDirectory'>
   readonly kubeconfig: ClientIdentity
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
   readonly signal: AbortSignal
-  /** What is known of kubelets' versions. undefined: nothing. */
+  /** The answers about kubelets' versions that are known already. undefined: none. */
   readonly versions?: Map<string, VersionAnswer>
 }
 
@@ -46,7 +46,7 @@ export function openInspection({ settings, stores, runtime, kubeconfig, api, nod
       systemctl,
       directory,
       direct,
-      besideDocker: stores.besideDocker,
+      standIn: stores.standIn,
       memory: { read: () => stores.files.read(judged), write: (text) => stores.files.replace(judged, text) },
     })
   return inspectHere({
@@ -56,7 +56,7 @@ export function openInspection({ settings, stores, runtime, kubeconfig, api, nod
     binaries,
     judge: openJudge(join(runtimeDir, 'judge'), false),
     openDirectJudge: () => openJudge(process.getuid?.() === 0 ? join(runtimeDir, 'judge') : scratchDirectory(), true),
-    lookAround: (needs, limitMs) => readSurroundings(needs, limitMs, { facts: readNodeFacts }),
+    lookAround: (needs, limitMs) => readSurroundings(needs, limitMs, { facts: readMachineFacts }),
     readRuntime: (socket) => readRuntime(socket, runtime),
     readImageService: (socket) => readImageService(socket, runtime),
     configz: { port: new KubeletPort(kubeconfig), api, nodeName },

@@ -1,11 +1,11 @@
-/** What preflight said of a config, and whether it still counts. Pure. */
+/** The answer of preflight about a config, and whether it still counts. Pure. */
 
-import { type ConfigSource, isOther } from './config-source.ts'
+import { type ConfigSource, isOther } from '../subject/config-source.ts'
+import { hasPassed } from '../subject/trial-key.ts'
 import { isLocalAssigned } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target, TargetSituation } from './target.ts'
-import { hasPassed } from './trial-key.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 import { isWorthKeeping } from './worth-keeping.ts'
 

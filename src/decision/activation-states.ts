@@ -19,9 +19,10 @@
 
 import { awaitsBaseline, startsWithContent } from '../evidence/schedule.ts'
 import { needsStart } from '../health/sample.ts'
+import { describeSource, sameSource } from '../subject/config-source.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
 import { isAccepted, listUndrained, needsNoCheck } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
-import { describeSource, sameSource } from './config-source.ts'
 import { describePause, findNodePause } from './find-pause.ts'
 import { lastRunSource } from './held-sources.ts'
 import { PHASES, type Phase } from './phases.ts'
@@ -32,7 +33,6 @@ import type { Snapshot } from './snapshot.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Step, Wait } from './step.ts'
 import { type Candidate, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
-import type { ReadyWiring } from './unit-state.ts'
 import { findVerdict, isOfFailure } from './verdict.ts'
 import { failedLately, findSpreadTurn, type SpreadTurn, wait } from './wait.ts'
 import { describeStay, findStartObstacle } from './why-down.ts'
@@ -60,7 +60,7 @@ export function restOnTarget(situation: TargetSituation): Step {
   return { ...step, detail: `${step.detail}; ${awaiting.detail}`, untilUs }
 }
 
-/** What there is to do already for the config that waits for its turn in a rollout. */
+/** The steps that can be done already for a config that waits for its turn in a rollout. */
 function prepareAwaitingTurn(situation: TargetSituation): Action | Wait | undefined {
   const { awaitingTurn } = situation
   return awaitingTurn && run(start, { ...situation, target: awaitingTurn })
@@ -131,7 +131,8 @@ function check(wiring: ReadyWiring): State {
 }
 
 /**
- * Nothing else can be started, so local is what starts next. What runs goes on: see `findRunOn`.
+ * Nothing else can be started, so local is what starts next. The running config goes on: see
+ * `findRunOn`.
  */
 function isRefused({ verdicts }: Snapshot, { key }: Target): boolean {
   return verdicts.get(key)?.state === 'refused'
@@ -227,9 +228,9 @@ function findRefuge(situation: TargetSituation, wiring: ReadyWiring, next: Pick<
 }
 
 /**
- * Whether the process must end although the target cannot be had. What runs was condemned, or the
- * target is a fallback, whose assigned config failed; and the target does not run already. Or what
- * runs hangs: nothing condemns that while another config, or another kubelet, starts next.
+ * Whether the process must end although the target cannot be had. The running config was condemned,
+ * or the target is a fallback, whose assigned config failed; and the target does not run already.
+ * Or what runs hangs: nothing condemns that while another config, or another kubelet, starts next.
  */
 function mustLeaveProcess(situation: TargetSituation, next: Pick<Target, 'key'>): boolean {
   const { snapshot, unit, target } = situation

@@ -3,11 +3,11 @@
  * run. Pure.
  */
 
-import type { CheckpointFile, HeldSource } from './config-source.ts'
-import { LOCAL } from './config-source.ts'
+import type { CheckpointFile, HeldSource } from '../subject/config-source.ts'
+import { LOCAL } from '../subject/config-source.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { findStartedFrom, heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { KnownUnit } from './unit-state.ts'
 
 /** Where the files of a checkpoint are: a part of the port `Checkpoints`. */
 export interface CheckpointPaths {

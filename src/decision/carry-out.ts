@@ -12,26 +12,26 @@ import {
   nameOfKey,
   sameSource,
   sameVersion,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import { identityOfKey, trialKey } from '../subject/trial-key.ts'
 import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
-import type { Put, PutValue, RecordName } from './record-table.ts'
+import type { Put, PutValue, RecordName, SeenName } from './record-table.ts'
 import type { FallbackName } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
-import { identityOfKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How the world answers the commands of a step. */
-export interface Answers {
+export interface CommandAnswers {
   preflight(step: StepOf<'preflight'>, snapshot: Snapshot): PreflightAnswer
   /** `after`: the Snapshot with kubelet as the restart leaves it. */
   restart(snapshot: Snapshot): { readonly outcome: RestartOutcome; readonly after: Snapshot }
 }
 
-export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Snapshot {
+export function carryOut(snapshot: Snapshot, step: Action, answers: CommandAnswers): Snapshot {
   return effectsOf(step, snapshot).reduce((seen, effect) => {
     switch (effect.kind) {
       case 'run-preflight':
@@ -44,7 +44,7 @@ export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Sn
   }, snapshot)
 }
 
-function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: Answers): Snapshot {
+function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: CommandAnswers): Snapshot {
   const { outcome, after } = answers.restart(snapshot)
   return foldEffects(after, effectsOfRestart(effect, outcome))
 }
@@ -127,23 +127,21 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
   }
 }
 
-/** What runs, once the checkpoint that it was started with is there again. */
+/** The running config, once the checkpoint that it was started with is there again. */
 function identifyAgain({ running }: Snapshot, source: ConfigMapSource, content: ContentHash): Snapshot['running'] {
   if (running.kind !== 'known' || running.content !== nameMissing(source)) return running
   const { lost: _, ...found } = running
   return { ...found, content, key: trialKey(content, identityOfKey(running.key)) }
 }
 
-type FoldRecords = { readonly [N in RecordName]: (snapshot: Snapshot, value: PutValue<N>) => Snapshot }
+type FoldRecords<Names extends RecordName> = { readonly [N in Names]: (snapshot: Snapshot, value: PutValue<N>) => Snapshot }
 
 function foldRecord<N extends RecordName>(snapshot: Snapshot, { record, value }: Put<N>): Snapshot {
-  return FOLD_RECORDS[record](snapshot, value)
+  const folds: Partial<FoldRecords<RecordName>> = FOLD_RECORDS
+  return folds[record]?.(snapshot, value) ?? snapshot
 }
 
-/** No step writes it, or no decision in the same pass rests on it. */
-const unseen = (snapshot: Snapshot) => snapshot
-
-const FOLD_RECORDS: FoldRecords = {
+const FOLD_RECORDS: FoldRecords<SeenName> = {
   assigned: (snapshot, source) => ({ ...snapshot, assigned: { kind: 'source', source }, assignedContent: findContent(snapshot, source) }),
   'last-known-good': (snapshot, source) => writeFallback(snapshot, 'last-known-good', { lastKnownGood: hold(snapshot, source) }),
   previous: (snapshot, source) => writeFallback(snapshot, 'previous', { previous: hold(snapshot, source) }),
@@ -158,11 +156,6 @@ const FOLD_RECORDS: FoldRecords = {
   health: (snapshot, health) => ({ ...snapshot, health }),
   restarts: (snapshot, restarts) => ({ ...snapshot, restarts }),
   spread: (snapshot, spread) => ({ ...snapshot, spread }),
-  'kept-baseline': unseen,
-  'last-restart': unseen,
-  evidence: unseen,
-  observation: unseen,
-  'rollout-turn': unseen,
 }
 
 function hold(snapshot: Snapshot, source: ConfigSource): HeldSource {

@@ -1,11 +1,11 @@
 /**
- * What kubelet starts with once the agent is gone, when nothing watches that start and nothing can
- * roll it back. Pure; decided on the same records and verdicts as the loop's steps.
+ * The config that kubelet starts with once the agent is gone, when nothing watches that start and
+ * nothing can roll it back. Pure; decided on the same records and verdicts as the loop's steps.
  */
-import { type ConfigSource, describeSource, type HeldSource, LOCAL, sameSource } from './config-source.ts'
+import { type ConfigSource, describeSource, type HeldSource, LOCAL, sameSource } from '../subject/config-source.ts'
+import type { KnownUnit, ReadyWiring } from '../subject/unit-state.ts'
 import { listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { KnownUnit, ReadyWiring } from './unit-state.ts'
 import { findVerdict } from './verdict.ts'
 
 export type Release =
@@ -14,7 +14,7 @@ export type Release =
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly why: string }
   /** Return to local wherever the agent has activated something: the unit could use it later. */
   | { readonly kind: 'withdraw'; readonly why: string }
-  /** What the next start uses cannot be read. */
+  /** The config of the next start cannot be read. */
   | { readonly kind: 'unknown'; readonly detail: string }
 
 export function chooseRelease(snapshot: Snapshot): Release {

@@ -9,9 +9,11 @@ import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
 import { findFailure } from '../health/failure.ts'
 import type { HealthRecord } from '../health/fold.ts'
 import { needsStart } from '../health/sample.ts'
+import { describeSource, type HeldSource, nameLost } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { listUndrained } from './acceptance.ts'
-import { describeSource, type HeldSource, nameLost } from './config-source.ts'
 import { findNodePause } from './find-pause.ts'
 import { listLeft, runsLocal } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
@@ -19,9 +21,7 @@ import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSituation } from './target.ts'
-import { findRebootFailure } from './trial.ts'
-import { contentOfKey, hasPassed, type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
+import { findTrialFailure } from './trial.ts'
 import { type ConfigFailure, findByKey, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
@@ -38,7 +38,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   if (isBeingReplaced(snapshot, target, failed)) return undefined
   const verdict = findByKey(snapshot.verdicts, failed.key)
   if (health?.subject !== failed.key || (verdict !== undefined && !isInSpiteOfRefusal(snapshot, failed, verdict))) return undefined
-  const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, failed.key)
+  const failure = assessHealth(snapshot, health, unit) ?? findTrialFailure(snapshot, failed.key)
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
 }
 
@@ -86,8 +86,8 @@ export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
 }
 
 /**
- * What kubelet starts with next, as a candidate. A checkpoint that is lost has a content that
- * equals no other.
+ * The config that kubelet starts with next, as a candidate. A checkpoint that is lost has a content
+ * that equals no other.
  */
 export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): Omit<Candidate, 'verdict'> {
   return { source, content, key: trialKey(content, unit.kubeletIdentity) }
@@ -114,8 +114,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const retrial = findSuspended(snapshot, key)
   // Rule 42: a config may have killed the runtime, and may be its victim.
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
-  const isNodes = isRuntimes || reason === 'reboots'
-  const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isNodes
+  const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isRuntimes
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'
   return {
@@ -151,7 +150,10 @@ function hasFailedAsOthers({ verdicts, suspendedVerdicts, now }: Snapshot, key: 
   return failed.filter(({ reason }) => reason !== 'requested').length + 1 >= KUBELETS_OF_NO_UPGRADE
 }
 
-/** What kubelet was set to start with, also where the file has changed since. */
+/**
+ * The hash of the local config that kubelet was set to start with, also where the file has changed
+ * since.
+ */
 function noteLocalConfig(snapshot: Snapshot): Pick<Verdict, 'localConfig'> {
   const localConfig = listLeft(snapshot).length === 0 ? undefined : (snapshot.triedLocalConfig ?? snapshot.localConfig)
   return localConfig === undefined ? {} : { localConfig }

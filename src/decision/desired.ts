@@ -1,13 +1,14 @@
 /**
- * What the cluster wants of this node, and by which channel. Unknown is a value of its own here,
- * and is never taken for local. Pure.
+ * The assignment that the cluster wants of this node, and the channel that it came by. Unknown is a
+ * value of its own here, and is never taken for local. Pure.
  */
+
+import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from '../subject/config-source.ts'
 import { isFlag, isText, listOf, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
-import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from './config-source.ts'
 
 /**
- * What is known of the assigned ConfigMap. `pending`: it has not been requested yet, which is not
- * an error.
+ * The assigned ConfigMap, as far as it is known. `pending`: it has not been requested yet, which is
+ * not an error.
  */
 export type ConfigMapView =
   | { readonly kind: 'pending' }
@@ -26,7 +27,7 @@ export type ConfigMapView =
       readonly mergedFrom?: readonly string[] | undefined
       /** Which fields of `rendered` do not come from the lowest. undefined: nothing is merged. */
       readonly fields?: readonly LayeredField[] | undefined
-      /** What kubelet gets in place of `data`: what this node makes of it by merging. */
+      /** The data that kubelet gets in place of `data`: this node makes it by merging. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
       readonly rollout?: RolloutAnnotations | undefined
@@ -36,7 +37,7 @@ export type ConfigMapView =
 /** A field that a layer above the lowest sets or removes. */
 const isLayeredField = shape({
   path: listOf(isText),
-  /** Its name, for people. */
+  /** The name of the layer, for people. */
   layer: isText,
   removed: optional(isFlag),
 })
@@ -44,7 +45,7 @@ export type LayeredField = TypeOf<typeof isLayeredField>
 
 export type FoundConfigMap = Extract<ConfigMapView, { kind: 'found' }>
 
-/** What a ConfigMap says about how it goes to the nodes, as it is written there. */
+/** The annotations of a ConfigMap about its way to the nodes, as they are written there. */
 export interface RolloutAnnotations {
   /** The name of the record, or `off`. undefined: there is only a plan. */
   readonly record: string | undefined
@@ -53,7 +54,7 @@ export interface RolloutAnnotations {
   readonly excluded?: string | undefined
 }
 
-/** What a part is merged over, by its annotation. `text`: as it is written there. */
+/** The base that a part is merged over, by its annotation. `text`: as it is written there. */
 export type Base =
   | { readonly kind: 'local'; readonly text: string }
   /** `kubeletConfigKey` undefined: the key of the part. */
@@ -76,7 +77,7 @@ export interface BaseView {
   readonly object: ConfigMapView
 }
 
-/** What a rollout needs to know of the Node. */
+/** The facts about the Node that a rollout needs. */
 export interface NodeTraits {
   readonly uid: string
   readonly canary: boolean
@@ -127,16 +128,19 @@ export const isChannelState = shape({
    * recorded by an earlier agent.
    */
   nodeHash: optional(isText),
-  /** Of the part that was assigned last. undefined: none was, or an earlier agent recorded this. */
+  /**
+   * The layers of the part that was assigned last. undefined: none was, or an earlier agent
+   * recorded this.
+   */
   layers: optional(listOf(isText)),
-  /** Of the config that was assigned last, with its overlay: as `layers`. */
+  /** The fields of the config that was assigned last, with its overlay: as `layers`. */
   fields: optional(listOf(isLayeredField)),
 })
 export type ChannelState = TypeOf<typeof isChannelState>
 
 /**
- * An object that decides can no longer be read. What was read before stands. CLOCK_MONOTONIC, of
- * this boot.
+ * An object that decides can no longer be read. The version that was read before stands.
+ * CLOCK_MONOTONIC, of this boot.
  */
 export interface Stale {
   readonly what: 'Node' | 'ConfigMap' | 'base' | 'fleet'
@@ -151,7 +155,8 @@ export interface Stale {
 export type Silence = 'missing' | WatchFailure
 
 /**
- * What the cluster, or the directory of manifests, wants of this node. `unknown` never means local.
+ * The assignment of the cluster, or of the directory of manifests, for this node. `unknown` never
+ * means local.
  *
  * `channelState`: absent while the Node has not been seen. `stale`: absent while every object that
  * decides can be read; no decision rests on it.

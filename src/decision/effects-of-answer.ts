@@ -1,9 +1,10 @@
 /**
- * What follows from the answer to a command: preflight's result, and whether systemd took the
- * restart. Pure.
+ * The effects that follow from the answer to a command: preflight's result, and whether systemd
+ * took the restart. Pure.
  */
+
+import { describeSource } from '../subject/config-source.ts'
 import type { Instant } from '../values/durations.ts'
-import { describeSource } from './config-source.ts'
 import { type CommandEffect, history, log, putRestarts, type StateEffect } from './effects.ts'
 import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'

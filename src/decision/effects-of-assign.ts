@@ -1,8 +1,8 @@
 /**
- * What assigning a version of a ConfigMap does: its checkpoint is saved, and `meta/assigned` moves
- * to it. And what a return to local does beside that. Pure.
+ * The effects of assigning a version of a ConfigMap: its checkpoint is saved, and `meta/assigned`
+ * moves to it. Also the further effects of a return to local. Pure.
  */
-import { describeChannel } from './channels.ts'
+
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -11,7 +11,9 @@ import {
   sameRef,
   sameVersion,
   withoutOverlay,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
+import { describeChannel } from './channels.ts'
 import type { Channel, Desired } from './desired.ts'
 import { dropCharges, type Effect, forgetLeft, history, log } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
@@ -21,7 +23,6 @@ import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
-import type { ReadyWiring } from './unit-state.ts'
 
 export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { source } = step
@@ -42,7 +43,8 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     // From here on this content is compared with no other one, so what was found has to be durable.
     { kind: 'keep-wordings' },
     put('assigned', source),
-    // What a damaged record named is lost, and must not keep checkpoints from being pruned.
+    // The configs that a damaged record named are lost, and must not keep checkpoints from being
+    // pruned.
     ...(snapshot.leftDamaged === true ? forgetLeft(snapshot) : []),
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
     // written, this is done again and again.
@@ -70,7 +72,10 @@ function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSo
   return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`
 }
 
-/** What kubelet is to start with: the ConfigMap's data, or what this node makes of it. */
+/**
+ * Saves the content that kubelet is to start with: the ConfigMap's data, or the result of merging
+ * it on this node.
+ */
 function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { storedContent, desiredContent: content } = snapshot
   // The same content, perhaps in other bytes: a checkpoint is never rewritten.
@@ -82,7 +87,8 @@ function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Sna
 }
 
 /**
- * What was proven is the content that is replaced: no fallback names the new one before its trial.
+ * The trial proved the content that is replaced, not the new one: no fallback names the new content
+ * before its own trial.
  */
 function demote(source: ConfigMapSource, { previous, lastKnownGood }: Snapshot): readonly Effect[] {
   const fallback = sameVersion(previous.source, source) ? 'local' : previous.source
@@ -121,7 +127,7 @@ export function startSpread(source: ConfigSource, shared: boolean, { now, policy
   return [put('spread', { bootId: now.bootId, source, sinceUs })]
 }
 
-/** What a return to local leaves stays on record. */
+/** Records the configs that a return to local leaves. */
 export function leave(snapshot: Snapshot): readonly Effect[] {
   const sources = chooseLeft(snapshot)
   return sources.length === 0 ? forgetLeft(snapshot) : [put('left', { sources })]

@@ -1,7 +1,6 @@
-/**
- * What the steps change in what this node remembers of rollouts. Pure.
- */
-import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+/** The changes that steps make to this node's memory of rollouts. Pure. */
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { dropCharges, type Effect, history, log, type StateEffect } from './effects.ts'
 import { put } from './record-table.ts'
@@ -10,7 +9,6 @@ import { isOwnEdit } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 /**
  * A version is assigned: whether it has a rollout, and the verdicts that `retry` of its plan lifts.
@@ -42,7 +40,7 @@ function lift(snapshot: Snapshot, content: ContentHash): readonly Effect[] {
   if (keys.length === 0) return []
   return [
     history('retrying', undefined, undefined, 'retry was raised in the rollout plan'),
-    // It has a whole trial again, with all the evidence.
+    // The content has a whole trial again, with all the evidence.
     ...(proven !== undefined && contentOfKey(proven) === content ? [put('proven', undefined)] : []),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     ...dropCharges(snapshot),
@@ -62,7 +60,7 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
   return isDropped ? mark(snapshot, assignedContent, { requested: true }) : []
 }
 
-/** It has not been started since, and waits for a turn once more. */
+/** Marks the activated content as not started yet. The content waits for a turn once more. */
 export function markActivated(snapshot: Snapshot, target: ConfigSource): readonly StateEffect[] {
   const { stagings, assigned, assignedContent, running } = snapshot
   if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))

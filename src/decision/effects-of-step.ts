@@ -8,8 +8,9 @@
 
 import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
 import { expectAnotherTry, expectStart } from '../health/fold.ts'
+import { type ConfigSource, describeSource, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
 import { describeChannel } from './channels.ts'
-import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
 import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, putRestarts } from './effects.ts'
 import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
@@ -23,7 +24,6 @@ import { CONDEMNED } from './staging.ts'
 import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
 import { findSuspended, type Verdict } from './verdict.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
@@ -41,8 +41,8 @@ const KEPT_BY_PAUSE: Readonly<Record<ClusterPause['on'], string>> = {
 const EFFECTS: EffectsOf = {
   forgive: ({ drop, suspend = [], keep = [], requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
-    // What an operator requests on the node needs no turn in a rollout. Marked while the verdicts
-    // still say what was requested.
+    // A config that an operator requests on the node needs no turn in a rollout. Marked while the
+    // verdicts still say what was requested.
     ...(requested ? markRequested(snapshot, drop) : []),
     // First: without a verdict, one of the others would be a fallback that proves these.
     ...keep.map((verdict): Effect => ({ kind: 'write-verdict', verdict })),
@@ -79,13 +79,14 @@ const EFFECTS: EffectsOf = {
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),
-      // Cut off after `assigned` was written, it goes on by the turn that it had.
+      // A return that is cut off after `assigned` was written goes on by the turn that it had.
       ...(from === 'local' ? [] : startSpread('local', shared, snapshot)),
-      // Before `assigned`, so that nothing is lost. Cut off after that, it stays as it is.
+      // Written before `assigned`, so that nothing is lost. A return that is cut off after that
+      // stays as it is.
       ...(from === 'local' ? [] : leave(snapshot)),
       put('assigned', 'local'),
-      // A config that is assigned later has a whole trial again, even if it passed one before. What
-      // goes on because local is refused keeps what it has proved.
+      // A config that is assigned later has a whole trial again, even if it passed one before. A
+      // config that goes on because local is refused keeps its proof.
       ...(keepsProof ? [] : [put('proven', undefined)]),
       put('last-known-good', 'local'),
       put('previous', 'local'),
@@ -173,7 +174,7 @@ const EFFECTS: EffectsOf = {
     const why = `it had failed, and is tried again now that another config has been healthy for a while (${number} of ${of})`
     return [
       history('retrying', undefined, verdict.source, why),
-      // It has a whole trial again, with all the evidence.
+      // The config has a whole trial again, with all the evidence.
       ...(hasPassed(snapshot, verdict.key) ? [put('proven', undefined)] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
       ...dropCharges(snapshot, contentOfKey(verdict.key)),
@@ -225,7 +226,7 @@ const EFFECTS: EffectsOf = {
       ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
     }),
     put('proven', { key }),
-    // It did not fail again: the node had been at fault.
+    // The config did not fail again: the node had been at fault.
     ...dropAcquitted(findSuspended(snapshot, key)),
     log('debug', 'trial passed', { key }),
     ...(snapshot.requests.promote === undefined ? [] : promoteAsRequested(snapshot)),
@@ -269,7 +270,7 @@ function dropAcquitted(suspended: Verdict | undefined): readonly Effect[] {
   return suspended?.acquitted === true ? drop(suspended) : []
 }
 
-/** What no evidence says stays untold: this proves nothing to a rollout. */
+/** Ends the request. To a rollout, this proves nothing: evidence that is missing stays missing. */
 function promoteAsRequested(snapshot: Snapshot): readonly Effect[] {
   const unknown = listUncompared(snapshot)
   return [
@@ -285,7 +286,7 @@ function promotedOn({ proven }: Snapshot): Partial<StagedContent> {
   return proven === undefined ? {} : { promotedOn: identityOfKey(proven) }
 }
 
-/** What kubelet starts with next has this content already, in other bytes. */
+/** Whether the config that kubelet starts with next has this content already, in other bytes. */
 function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
   const { nextStart } = snapshot
   if (target === 'local' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return false

@@ -1,15 +1,15 @@
 /**
- * What a step does, as data. `effectsOf` lists the effects of a step, `perform` applies them to the
- * node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
+ * The effects of a step, as data. `effectsOf` lists the effects of a step, `perform` applies them
+ * to the node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
  */
 import { forgetExits, type HealthRecord } from '../health/fold.ts'
-import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
 import { type Put, put } from './record-table.ts'
 import type { RequestName, RestartRecord, Transition } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StepOf } from './step.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { ReadyWiring } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
 export type Effect = StateEffect | CommandEffect
@@ -37,7 +37,7 @@ export type StateEffect =
       readonly why: string
     }
   | { readonly kind: 'remove-checkpoint'; readonly checkpoint: CheckpointInfo }
-  /** Which contents are other wordings of one. Fails where it cannot be written. */
+  /** Writes down which contents are other wordings of one. Fails where it cannot be written. */
   | { readonly kind: 'keep-wordings' }
   /** One record of `RECORDS`. */
   | Put
@@ -59,12 +59,12 @@ export type StateEffect =
       readonly target: ConfigSource
       readonly wiring: ReadyWiring
       readonly orElseLocal: boolean
-      /** As `Activation` says. */
+      /** See `Activation`. */
       readonly isRewording: boolean
     }
 
 /**
- * Asks something of kubelet or systemd. What follows depends on the answer: see
+ * Asks something of kubelet or systemd. The effects that follow depend on the answer: see
  * `effects-of-answer.ts`.
  */
 export type CommandEffect =

@@ -4,9 +4,10 @@
  */
 
 import { isBroughtBack } from '../evidence/judge.ts'
+import { type HeldSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
-import { type HeldSource, LOCAL_CONTENT, sameSource } from './config-source.ts'
 import { findNodePause, findPause } from './find-pause.ts'
 import { isLocalAssigned } from './left.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
@@ -14,7 +15,6 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import { findByKey, findSuspended, type Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
@@ -70,7 +70,7 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
 
 /**
  * The wanted config, where the fallback that the node rests on died of what another config left
- * behind. That the fallback failed too then says nothing about the node, and it is healthy now that
+ * behind. The failure of the fallback then says nothing about the node, and it is healthy now that
  * the file is deleted. If the wanted config were tried again, it would write the file anew.
  */
 function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | undefined {
@@ -89,7 +89,7 @@ export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation
   return { kind: 'retry-failed', verdict: retrial.verdict, number: retrial.number, of: retrial.of }
 }
 
-/** What was tried again has been healthy for so long that its failure is forgotten. */
+/** Forgets the failure of a config that was tried again and has been healthy for long since. */
 export function clearAfterLongHealth({ snapshot, target }: TargetSituation): Step | undefined {
   const verdict = findSuspended(snapshot, target.key)
   const trial = verdict && measureHealth(snapshot, target.key)
@@ -109,12 +109,12 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
-  // There is nothing to try but what runs anyway.
+  // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)
   if (provisional.every(isRest)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
-  // What it leaves on the node may be what the others fail with: they have a chance without it
-  // first, each second time.
+  // A suspect may leave something on the node that makes the others fail. So every second time, the
+  // others are tried first without it.
   const second = provisional.filter(({ acquitted, yielded }) => acquitted === true && yielded !== true)
   const first = provisional.filter((verdict) => !second.includes(verdict))
   if (first.every(isRest)) return forgiveOnce(provisional, why)
@@ -122,8 +122,9 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
 }
 
 /**
- * What the node rests on since everything has failed that it could start. A config without a
- * verdict may wait for a drained node or for its turn in a rollout: nobody knows for how long.
+ * The config that the node rests on since everything has failed that it could start. A config
+ * without a verdict may wait for a drained node or for its turn in a rollout: nobody knows for how
+ * long.
  */
 function findRest({ snapshot, unit, target, candidates }: TargetSituation): TrialKey | undefined {
   if (target.atFault) return target.key
@@ -138,7 +139,7 @@ function findRest({ snapshot, unit, target, candidates }: TargetSituation): Tria
 interface ForgivenessContext {
   /** With which kubelet is healthy now. undefined: with none. */
   readonly healthy?: TrialKey
-  /** What stays condemned. */
+  /** Verdicts that stay in force. */
   readonly keep?: readonly Verdict[]
 }
 

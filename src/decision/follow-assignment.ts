@@ -3,7 +3,8 @@
  * checkpoint on disk. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigMapData, type ConfigMapSource, LOCAL, sameRef, sameSource, sameVersion } from './config-source.ts'
+import { type ConfigMapData, type ConfigMapSource, LOCAL, sameRef, sameSource, sameVersion } from '../subject/config-source.ts'
+import { trialKey } from '../subject/trial-key.ts'
 import { type ChannelState, type Desired, type FoundConfigMap, resolveDesired, sourceOf } from './desired.ts'
 import { findPause, isConfigMapKnown, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
@@ -11,7 +12,6 @@ import type { Snapshot } from './snapshot.ts'
 import { stageAssigned } from './staging.ts'
 import type { Step } from './step.ts'
 import type { Situation } from './target.ts'
-import { trialKey } from './trial-key.ts'
 
 /** Applies whatever state kubelet is in. An unknown or invalid assignment changes nothing. */
 export function followAssignment({ snapshot }: Situation): Step | undefined {
@@ -44,8 +44,9 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
 }
 
 /**
- * What the record of rollouts lost, or an earlier agent did not write. One that was damaged is
- * written also where there is nothing to remember, which is known then.
+ * Completes the record of rollouts with the entries that it lost, or that an earlier agent did not
+ * write. A damaged record is written anew even where there is nothing to remember: from then on,
+ * that is known.
  */
 export function recordStaging({ snapshot }: Situation): Step | undefined {
   const { desired, assigned, stagings, stagingsDamaged } = snapshot
@@ -59,7 +60,7 @@ export function recordStaging({ snapshot }: Situation): Step | undefined {
 
 /**
  * Whether the new assignment comes from something that nodes share, so that many of them see it at
- * once. What a person sets on this Node alone is followed without a wait.
+ * once. An assignment that a person sets on this Node alone is followed without a wait.
  */
 function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
   const { assigned: record, recordedChannelState: before, desired } = snapshot

@@ -13,16 +13,16 @@ import {
   LOCAL_CONTENT,
   sameSource,
   sameVersion,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { KubeletProcess } from '../subject/unit-state.ts'
 import { resolveDesired } from './desired.ts'
-import type { Snapshot } from './snapshot.ts'
-import type { KubeletProcess } from './unit-state.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 
 type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart' | 'left'>
 
 /**
- * What kubelet starts with next, assigned, last-known-good, previous, and what a return to local
- * left, each with the content it has on disk.
+ * The config that kubelet starts with next, assigned, last-known-good, previous, and those that a
+ * return to local left, each with the content it has on disk.
  */
 export function heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart, left = [] }: Records): readonly HeldSource[] {
   return [
@@ -64,10 +64,10 @@ export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHa
 }
 
 /**
- * What runs, as a source that kubelet can be started with again. undefined: nothing known runs, or
- * it has no checkpoint any more.
+ * The running config, as a source that kubelet can be started with again. undefined: nothing known
+ * runs, or it has no checkpoint any more.
  */
-export function findRunning(snapshot: Snapshot): HeldSource | undefined {
+export function findRunning(snapshot: Ground): HeldSource | undefined {
   const { running } = snapshot
   if (running.kind !== 'known') return undefined
   return [...heldSources(snapshot), LOCAL].find(({ content }) => content === running.content) ?? findStartedFrom(snapshot)
@@ -77,7 +77,7 @@ export function findRunning(snapshot: Snapshot): HeldSource | undefined {
  * The source that the running process was started from, if no record names it any more. A
  * checkpoint that no record names is never replaced by other content.
  */
-export function findStartedFrom(snapshot: Snapshot): HeldSource | undefined {
+export function findStartedFrom(snapshot: Ground): HeldSource | undefined {
   const { running, health, checkpoints } = snapshot
   const last = health?.lastProcess
   if (running.kind !== 'known' || running.lost || last?.source === undefined || last.content !== running.content) return undefined
@@ -94,8 +94,8 @@ function isVersion(source: ConfigSource, { uid, resourceVersion, overlay }: Chec
 type CheckpointProcess = Extract<KubeletProcess, { kind: 'checkpoint' }>
 
 /**
- * What runs, as a source. Where the records have moved on, the process still names its checkpoint,
- * and the uid belongs to one ConfigMap.
+ * The source of the running config. Where the records have moved on, the process still names its
+ * checkpoint, and the uid belongs to one ConfigMap.
  */
 export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   if (snapshot.running.kind !== 'known') return undefined
@@ -118,7 +118,7 @@ function listKnownSources(snapshot: Snapshot): readonly ConfigMapSource[] {
   return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]
 }
 
-/** What runs, or what ran last where nothing runs. */
+/** The source that runs, or that ran last where nothing runs. */
 export function lastRunSource(snapshot: Snapshot): ConfigSource | undefined {
   const last = snapshot.running.kind === 'none' ? snapshot.health?.lastProcess : undefined
   return last === undefined ? runningSource(snapshot) : findSource(snapshot, last.content)

@@ -3,9 +3,9 @@
  * what ran is kept on record as left: it goes on where preflight refuses the local config, and the
  * node goes back to it where kubelet fails with local, or with what is assigned next. Pure.
  */
-import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
+import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { findRunning } from './held-sources.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 import { findVerdict, isOfFailure, type Verdict } from './verdict.ts'
 
 type Assigned = Pick<Snapshot, 'assigned'>
@@ -23,17 +23,19 @@ export function runsLocal({ running }: Pick<Snapshot, 'running'>): boolean {
 }
 
 /**
- * What the node can go back to instead of local. Also from what is assigned after the return: until
- * that has passed its trial, nothing newer is known to work.
+ * The configs that the node can go back to instead of local. They are also the fallbacks of a
+ * config that is assigned after the return: until that has passed its trial, nothing newer is known
+ * to work.
  */
 export function listLeft({ left = [] }: Pick<Snapshot, 'left'>): readonly HeldSource[] {
   return left.filter(({ content }) => content !== undefined)
 }
 
 /**
- * What a return to local leaves: what runs, or what kubelet starts with next where nothing runs,
- * and then its fallbacks. Nothing of these where local runs already, since no restart of the agent
- * follows. Also what an earlier return left that is not over. Never what has failed.
+ * The configs that a return to local leaves. First the running one, or where nothing runs the one
+ * that kubelet starts with next, and then its fallbacks. None of these where local runs already,
+ * since no restart of the agent follows. Then those that an earlier return left, if it is not over.
+ * Never one that has failed.
  */
 export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
   const { nextStart, lastKnownGood, previous, unit } = snapshot
@@ -54,6 +56,6 @@ export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
  * Whether preflight's refusal of local counts. It keeps local from replacing what runs. It holds
  * nothing up that an operator forces, nor a node that has nothing else to run.
  */
-export function isLocalRefused(snapshot: Snapshot, verdict: Verdict | undefined): boolean {
+export function isLocalRefused(snapshot: Ground, verdict: Verdict | undefined): boolean {
   return verdict?.state === 'refused' && isLocalAssigned(snapshot) && snapshot.requests.force !== true && !runsLocal(snapshot)
 }

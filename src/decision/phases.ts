@@ -13,7 +13,7 @@ interface PhaseRow {
    * rarely, the longer kubelet has been healthy.
    */
   readonly looks: number | 'by-illness' | 'by-age'
-  /** Of its line in `status`. */
+  /** The tone of the phase's line in `status`. */
   readonly tone: 'good' | 'plain' | 'warning' | 'bad'
   readonly log: 'info' | 'warn'
   /**
@@ -21,7 +21,7 @@ interface PhaseRow {
    * undefined: both follow from what runs.
    */
   readonly reason?: 'Preflight' | 'Draining' | 'Waiting' | 'Paused' | 'KubeletStopped' | 'RuntimeDown' | Limit | undefined
-  /** It may end by itself, at a time that is known and published. */
+  /** The phase may end by itself, at a time that is known and published. */
   readonly ends?: true
   /** Nothing is in the way of what runs. */
   readonly rests?: true

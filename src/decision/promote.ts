@@ -2,7 +2,8 @@
 
 import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.ts'
 import { outlivesTrials } from '../health/exits.ts'
-import { type ConfigSource, sameSource } from './config-source.ts'
+import { type ConfigSource, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { isLocalAssigned } from './left.ts'
 import type { FallbackName } from './records.ts'
 import { owesProof } from './rollout-turn.ts'
@@ -10,7 +11,6 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { standsIn, type Target, type TargetSituation } from './target.ts'
 import { measureTrial } from './trial.ts'
-import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import { findByKey, findSuspended } from './verdict.ts'
 
 /**
@@ -35,8 +35,8 @@ export function trialOf(snapshot: Snapshot, key: TrialKey): TrialState {
 }
 
 /**
- * Kubelet exits again and again with it, each time after a whole trial, or it has failed by that:
- * a trial shows nothing. What is last-known-good already stays that.
+ * Kubelet exits again and again with it, each time after a whole trial, or it has failed by that: a
+ * trial shows nothing. A config that is last-known-good already stays that.
  */
 function isInSlowLoop({ health, now, policy, lastKnownGood, suspendedVerdicts }: Snapshot, key: TrialKey): boolean {
   if (lastKnownGood.content === contentOfKey(key)) return false
@@ -58,7 +58,7 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (!hasPassed(snapshot, target.key)) {
     return trialOf(snapshot, target.key).kind === 'passed' ? { kind: 'prove', key: target.key } : undefined
   }
-  // Its checkpoint is gone: it could not be the fallback of another config.
+  // The checkpoint of the target is gone: it could not be the fallback of another config.
   if (nextStart.held.onlyInPlace === true) return undefined
   // A pause keeps the version that kubelet starts with, also where only the version is new.
   if (!sameSource(nextStart.held.source, target.source)) return undefined
@@ -71,18 +71,21 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
 function findPrevious(snapshot: Snapshot, target: Target): ConfigSource | undefined {
   const displaced = findDisplaced(snapshot, target)
   if (displaced !== undefined || !isDamaged(snapshot, 'previous')) return displaced
-  // It becomes what it counts as: nothing is pruned while a record is damaged.
+  // The damaged record is written as the config that it counts as: nothing is pruned while a record
+  // is damaged.
   return snapshot.previous.source
 }
 
-/** What previous has to name from now on. undefined: what it names already. */
+/** The config that `previous` has to name from now on. undefined: the one that it names already. */
 function findDisplaced(snapshot: Snapshot, target: Target): ConfigSource | undefined {
   const { source, content } = snapshot.lastKnownGood
-  // Nobody knows what it named, perhaps the target itself. What previous names did pass a trial.
+  // Nobody knows which config the damaged record named, perhaps the target itself. The one that
+  // `previous` names did pass a trial.
   if (isDamaged(snapshot, 'last-known-good')) return undefined
   // A new version of the same content moves last-known-good along.
   if (content === target.content) return undefined
-  // What has failed since it was promoted is no fallback, and must not displace the one that works.
+  // A config that has failed since it was promoted is no fallback, and must not displace the one
+  // that works.
   const hasFailed = content !== undefined && findByKey(snapshot.verdicts, trialKey(content, identityOfKey(target.key))) !== undefined
   return hasFailed ? undefined : source
 }
@@ -94,8 +97,8 @@ function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boo
 /**
  * The proof that a witness owes to a rollout: its trial has passed, but not all evidence that is
  * required was known then. Last-known-good has moved as always. Other nodes learn of it as soon as
- * the evidence is known, while the claim is open. What the trial did not show has to hold for as
- * long as a trial.
+ * the evidence is known, while the claim is open. Evidence that the trial did not show has to hold
+ * for as long as a trial.
  */
 export function proveLate({ snapshot, target }: TargetSituation): Step | undefined {
   const { running } = snapshot

@@ -6,7 +6,7 @@
  */
 
 import { awaitsBaseline } from '../evidence/schedule.ts'
-import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapSource } from '../subject/config-source.ts'
 import { namedSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'

@@ -6,8 +6,8 @@
 
 import { isEvidenceRecord, isKeptBaseline } from '../evidence/kinds.ts'
 import { isHealthRecord } from '../health/fold.ts'
+import { isConfigSource } from '../subject/config-source.ts'
 import { type Check, listOf, type TypeOf } from '../values/json-shape.ts'
-import { isConfigSource } from './config-source.ts'
 import { isChannelState } from './desired.ts'
 import { isLeft, isObservationRecord, isProven, isRestartRecord, isSpreadRecord, isTrialBoots } from './records.ts'
 import { isRolloutKnowledge, isStagings } from './staging-state.ts'
@@ -18,20 +18,22 @@ interface Entry {
   readonly file: string
   readonly shape: Check<unknown>
   /**
-   * It forbids something as long as it stands: once it is damaged, nobody knows what, until it is
-   * written again. Any other damaged record counts as absent.
+   * The record forbids something as long as it stands: once it is damaged, nobody knows what, until
+   * it is written again. Any other damaged record counts as absent.
    */
   readonly forbids?: true
   /** `put` takes undefined, too, which removes it. */
   readonly ends?: true
+  /** No step writes it, or no decision in the same pass rests on it. */
+  readonly unseen?: true
   /**
-   * What is lost if it cannot be written: the agent can do without, logs that and goes on. Without
-   * this text, a failed write to `meta/` throws. One to /run never does.
+   * The loss if the record cannot be written: the agent can do without, logs this text and goes on.
+   * Without this text, a failed write to `meta/` throws. One to /run never does.
    */
   readonly spare?: string
 }
 
-export const RECORDS = {
+const RECORDS = {
   assigned: { place: 'meta', file: 'assigned', shape: isConfigSource },
   'last-known-good': { place: 'meta', file: 'last-known-good', shape: isConfigSource },
   previous: { place: 'meta', file: 'previous', shape: isConfigSource },
@@ -41,20 +43,20 @@ export const RECORDS = {
   'channel-state': { place: 'meta', file: 'heard', shape: isChannelState, forbids: true },
   stagings: { place: 'meta', file: 'rollouts', shape: isStagings, forbids: true },
   'kept-baseline': {
-    ...{ place: 'meta', file: 'baseline', shape: isKeptBaseline, ends: true },
+    ...{ place: 'meta', file: 'baseline', shape: isKeptBaseline, ends: true, unseen: true },
     spare: 'the state of the node before the config on trial would be lost with the boot',
   },
   'last-restart': {
-    ...{ place: 'meta', file: 'restart', shape: isRestartRecord, ends: true },
+    ...{ place: 'meta', file: 'restart', shape: isRestartRecord, ends: true, unseen: true },
     spare: 'the last restart of kubelet would be lost with /run',
   },
   health: { place: 'run', file: 'health', shape: isHealthRecord },
   restarts: { place: 'run', file: 'restarts', shape: listOf(isRestartRecord) },
   spread: { place: 'run', file: 'spread', shape: isSpreadRecord },
-  evidence: { place: 'run', file: 'evidence', shape: isEvidenceRecord },
-  observation: { place: 'run', file: 'rollout', shape: isObservationRecord },
-  /** What was known of the record of a rollout last: for commands, which do not read it. */
-  'rollout-turn': { place: 'run', file: 'rollout-turn', shape: isRolloutKnowledge },
+  evidence: { place: 'run', file: 'evidence', shape: isEvidenceRecord, unseen: true },
+  observation: { place: 'run', file: 'rollout', shape: isObservationRecord, unseen: true },
+  /** The last known state of a rollout's record: for commands, which do not read that record. */
+  'rollout-turn': { place: 'run', file: 'rollout-turn', shape: isRolloutKnowledge, unseen: true },
 } as const satisfies Readonly<Record<string, Entry>>
 
 type Records = typeof RECORDS
@@ -62,11 +64,12 @@ export type RecordName = keyof Records
 
 type NamesOf<Facts> = { [N in RecordName]: Records[N] extends Facts ? N : never }[RecordName]
 export type RunName = NamesOf<{ readonly place: 'run' }>
+export type SeenName = Exclude<RecordName, NamesOf<{ readonly unseen: true }>>
 
 type Value<N extends RecordName> = TypeOf<Records[N]['shape']>
-/** What `put` takes. */
+/** The values that `put` takes. */
 export type PutValue<N extends RecordName> = Value<N> | (N extends NamesOf<{ readonly ends: true }> ? undefined : never)
-/** What `get` answers. undefined: there is none, or it is damaged. */
+/** The answers of `get`. undefined: there is no record, or it is damaged. */
 export type GotValue<N extends RecordName> = Value<N> | undefined | (N extends NamesOf<{ readonly forbids: true }> ? 'damaged' : never)
 
 /** A change of one record. */

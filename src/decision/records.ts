@@ -1,9 +1,8 @@
 /**
- * What is kept on disk between two passes, as data. The ports in `src/ports/store.ts` read and
- * write it.
+ * The records that are kept on disk between two passes, as data. The ports in `src/ports/store.ts`
+ * read and write them.
  */
 import { isObservation } from '../rollout/silence.ts'
-import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -12,10 +11,11 @@ import {
   isConfigSource,
   isContentHash,
   sameSource,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import { isTrialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
+import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { checkSource } from './safe-names.ts'
-import { isTrialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 
 /**
  * A record under `meta/`. `absent`: nothing was ever recorded. `unconfirmed`: it is empty, and
@@ -34,11 +34,11 @@ export function isNamed(record: RecordState, source: ConfigSource): boolean {
 /** How an operator holds the node back, until `resume`. */
 export type Hold = 'none' | 'paused' | 'local'
 
-/** What is requested once, and is done then. */
+/** Requests that are carried out once, and are done then. */
 const REQUEST_NAMES = ['rollback', 'retry', 'promote'] as const
 export type RequestName = (typeof REQUEST_NAMES)[number]
 
-/** What an operator requested on the node: the files under `requests/`. */
+/** The requests of an operator on the node: the files under `requests/`. */
 export interface Requests {
   readonly hold: Hold
   /** Of the hold `local`: also where preflight refuses the local config. */
@@ -58,15 +58,18 @@ export function listRequested({ rollback, retry, promote }: Requests): readonly 
   return REQUEST_NAMES.filter((name) => isRequested[name])
 }
 
-/** Its names become paths. */
+/** The names in a source become paths. */
 const isSafeSource: Check<ConfigMapSource> = (value): value is ConfigMapSource => isConfigMapSource(value) && checkSource(value).ok
 
 /**
- * What a return to local left: the node goes back to it where kubelet does not run with local.
- * Kept until kubelet has been healthy with local for a whole trial.
+ * The configs that a return to local left: the node goes back to them where kubelet does not run
+ * with local. Kept until kubelet has been healthy with local for a whole trial.
  */
 export const isLeft = shape({
-  /** What ran, and what it would have fallen back to, in this order. Empty: nothing is left. */
+  /**
+   * The config that ran, and then the ones that it would have fallen back to. Empty: nothing is
+   * left.
+   */
   sources: listOf(isSafeSource),
   /**
    * `Snapshot.localConfig` when kubelet was last set to start with local. undefined: it was not, or
@@ -74,7 +77,6 @@ export const isLeft = shape({
    */
   localConfig: optional(isText),
 })
-export type LeftRecord = TypeOf<typeof isLeft>
 
 /**
  * A requested restart of kubelet, recorded before the request. Kept in /run, since a reboot
@@ -85,7 +87,10 @@ export const isRestartRecord = shape({
   atUs: isNumber,
   target: isTrialKey,
   fallback: isFlag,
-  /** It is no fallback, and exempt from the hourly limit all the same. See `restart-limit.ts`. */
+  /**
+   * The restart is no fallback, and exempt from the hourly limit all the same. See
+   * `restart-limit.ts`.
+   */
   exempt: optional(isFlag),
   /** InvocationID of the unit before the restart. A process started later has another one. */
   invocationBefore: isText,
@@ -99,7 +104,7 @@ export const isRestartRecord = shape({
 })
 export type RestartRecord = TypeOf<typeof isRestartRecord>
 
-/** Those of this boot, oldest first. */
+/** The restarts of this boot, oldest first. */
 export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { readonly bootId: string }): readonly RestartRecord[] {
   return restarts.filter((record) => record.bootId === bootId)
 }
@@ -119,7 +124,7 @@ export function recallRestarts(
   return last?.bootId === now.bootId && last.invocationBefore === unit.invocationId ? [last] : inRun
 }
 
-/** What passed its trial last. It may not be last-known-good yet. */
+/** The content that passed its trial last, on which kubelet. It may not be last-known-good yet. */
 export const isProven = shape({ key: isTrialKey })
 
 /** One boot in which a config was on trial. */
@@ -129,7 +134,6 @@ const isTrialBoot = shape({
   /** The node was paused when the config was first seen on trial in this boot. */
   paused: optional(isFlag),
 })
-export type TrialBoot = TypeOf<typeof isTrialBoot>
 
 /**
  * The boots in which one content was on trial, oldest first: that in which the trial began, and the
@@ -142,9 +146,8 @@ export type TrialBoots = TypeOf<typeof isTrialBoots>
 export const isSpreadRecord = shape({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
 export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 
-/** What this node has seen of the record of a rollout in this boot. */
+/** The states of a rollout's record that this node has seen in this boot. */
 export const isObservationRecord = shape({ bootId: isText, observation: isObservation })
-export type ObservationRecord = TypeOf<typeof isObservationRecord>
 
 export const TRANSITION_KINDS = [
   /** meta/assigned changed. */

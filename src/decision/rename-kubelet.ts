@@ -1,12 +1,12 @@
 /**
- * Records that name this kubelet as an earlier agent did. What they say stays true: a verdict that
+ * Records that name this kubelet as an earlier agent did. Their verdicts stay true: a verdict that
  * was forgotten would have its config tried again on every node at once. Pure.
  */
 import type { HealthRecord } from '../health/fold.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import type { Step } from './step.ts'
 import type { Situation } from './target.ts'
-import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 
 type Names = Extract<UnitState, { kind: 'known' }>
 
@@ -24,7 +24,7 @@ export function renameKubelet({ snapshot, unit }: Situation): Step | undefined {
   }
 }
 
-/** What runs must be known by its new name from the first look on. */
+/** The running config must be known by its new name from the first look on. */
 export function renameInHealth(record: HealthRecord | undefined, unit: UnitState): HealthRecord | undefined {
   if (record === undefined || unit.kind === 'unknown' || !isRenamed(unit)) return record
   const { subject, lastProcess, process, recentExits } = record

@@ -8,16 +8,16 @@ import { RUNTIME_EXCUSE_US } from '../health/excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
 import type { HealthRecord } from '../health/fold.ts'
 import { needsStart } from '../health/sample.ts'
+import { isOther, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { HOUR_US } from '../values/durations.ts'
-import { isOther, LOCAL_CONTENT } from './config-source.ts'
 import { findNodePause } from './find-pause.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
 import { findVerdict, holdsOnAnyKubelet, isOfFailure } from './verdict.ts'
 import { describeDown, hasOwnStartFailed } from './why-down.ts'
 import { failsNow, hasFailed, isWorthKeeping } from './worth-keeping.ts'
@@ -153,7 +153,7 @@ function findObstacle(snapshot: Snapshot, unit: KnownUnit, halfStarted: boolean)
   }
 }
 
-/** What followed from the restart that was requested. undefined: it is requested again. */
+/** The outcome so far of the restart that was requested. undefined: it is requested again. */
 function awaitAnswer(
   { running, now, policy }: Snapshot,
   unit: KnownUnit,
@@ -204,10 +204,10 @@ function requestRestart(
 }
 
 /**
- * What runs is the target's content on another kubelet, and has failed there, or hangs: the
- * installed kubelet may not. While it is well, an upgrade on disk restarts nothing. Nor does one
- * where it failed with what cannot be undone, or as one kubelet after another: it may do that
- * again.
+ * Whether to restart a kubelet that runs the target's content and is not the one on disk, since it
+ * has failed with it, or hangs: the one on disk may not. While the running kubelet is well, an
+ * upgrade on disk restarts nothing. Nor is there a restart where the failure cannot be undone, or
+ * came with one kubelet after another: it may happen again.
  */
 function isOutdated(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running } = snapshot
@@ -233,8 +233,8 @@ function waitsForRuntime(snapshot: Snapshot): boolean {
 }
 
 /**
- * What was started in vain says nothing of another config, or of another kubelet, unless each start
- * makes one.
+ * The time of the next start after starts in vain. They say nothing of another config, or of
+ * another kubelet, unless each start makes another kubelet.
  */
 function startAgainUs(taken: readonly RestartRecord[], { key, content }: Target, nowUs: number): number {
   const starts = taken.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)

@@ -4,8 +4,9 @@
  */
 import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
 import { isFailing } from '../health/sample.ts'
+import { describeSource } from '../subject/config-source.ts'
+import { hasPassed } from '../subject/trial-key.ts'
 import { formatDuration } from '../values/durations.ts'
-import { describeSource } from './config-source.ts'
 import { findRetrial, findRetrialUs } from './fallback-rules.ts'
 import { isLocalAssigned } from './left.ts'
 import { describeOwedProof, trialOf } from './promote.ts'
@@ -13,7 +14,6 @@ import type { Snapshot } from './snapshot.ts'
 import type { Wait } from './step.ts'
 import { type Candidate, findUnavailable, type Target, type TargetSituation } from './target.ts'
 import { describeTrial } from './trial.ts'
-import { hasPassed } from './trial-key.ts'
 import { isOfFailure } from './verdict.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 import { failsNow, isCondemned } from './worth-keeping.ts'
@@ -58,7 +58,7 @@ function warnOfExits({ health, now }: Snapshot): string {
 
 function waitFallenBack({ snapshot, candidates, target }: TargetSituation, phase: 'fallen-back' | 'refused', what: string): Wait {
   const retrial = findRetrial(snapshot, candidates, target)
-  // What is assigned waits for a drained node, or for its turn in a rollout.
+  // The assigned config waits for a drained node, or for its turn in a rollout.
   const failed = isOfFailure(target.verdict) ? `; ${NOTHING_LEFT}` : ''
   const text = `${what} runs in place of what is assigned${failed}`
   if (retrial === undefined) return wait(snapshot, phase, text)
@@ -77,7 +77,7 @@ export function restingPhase({ snapshot, target, candidates }: TargetSituation):
   return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'
 }
 
-/** What the target stands in for was refused, and nothing has failed. */
+/** Whether every config that the target stands in for was refused, and none has failed. */
 function isRefusedAlone(candidates: readonly Candidate[], target: Target): boolean {
   const before = candidates.slice(
     0,

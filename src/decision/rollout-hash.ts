@@ -13,7 +13,7 @@ export function hashObject({ data, base, bases }: Pick<FoundConfigMap, 'data' | 
   return hashConfig(data, key, { base: base.text, under })
 }
 
-/** What makes a text a part. */
+/** The facts that make a text a part. */
 export interface PartOf {
   /** The annotation. */
   readonly base: string
@@ -22,7 +22,7 @@ export interface PartOf {
 }
 
 interface UnderPart {
-  /** Its annotation. undefined: it holds a whole config. */
+  /** The annotation of this ConfigMap. undefined: it holds a whole config. */
   readonly base: string | undefined
   /** undefined: it cannot be read. */
   readonly text: string | undefined

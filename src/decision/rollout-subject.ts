@@ -1,22 +1,21 @@
 /**
- * What this node has to say about the rollout of its assigned config: handed to the worker for the
+ * The facts of this node about the rollout of its assigned config: handed to the worker for the
  * record in each pass. Pure.
  */
 
 import { findEvidenceAccess } from '../evidence/schedule.ts'
 import type { RolloutNode } from '../rollout/view.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from '../subject/config-source.ts'
+import { hasPassed, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
-import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
-import { withTurn } from './rollout-turn.ts'
 import { nextVisibleStep } from './rules.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findLatest, hasWorkedOtherwise, isOfHash, readPlan, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { assess, hasTarget } from './target.ts'
-import { hasPassed, trialKey } from './trial-key.ts'
 import { findVerdict, type Verdict } from './verdict.ts'
 
 export interface RolloutSubject {
@@ -91,7 +90,7 @@ function describeNode(
     workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
     waves: staging.waves,
-    ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
+    ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source, staging.config, staged.hash),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
     trialUs: policy.trialUs,
@@ -105,9 +104,10 @@ function isYoung({ desired, now }: Snapshot, createdMs: number | undefined): boo
 }
 
 /**
- * What other nodes are told of: a failure that a healthy fallback has confirmed, or damage that
- * cannot be undone. A provisional verdict may be the node's own fault, and is forgiven then; what
- * preflight refused was never started. Nor are they told of what this node's own overlay broke.
+ * Whether other nodes are told of a verdict: of a failure that a healthy fallback has confirmed, or
+ * of damage that cannot be undone. A provisional verdict may be the node's own fault, and is
+ * forgiven then; a config that preflight refused was never started. Nor are they told of a config
+ * that this node's own overlay broke.
  */
 function isForOthers({ state, damage }: Verdict, staging: Staging, staged: StagedContent): boolean {
   const isFailure = state === 'confirmed' || (state === 'provisional' && damage === 'one-way')
@@ -119,21 +119,23 @@ function describeVerdict({ reason, detail }: Verdict): string {
 }
 
 /**
- * Whether nothing but its turn keeps this node from activating the content, and restarting into it:
- * with a turn that has just come, that is what it would do.
+ * Whether nothing but its turn keeps this node from activating the content, and restarting into it.
+ * Other nodes have to know that before the turn comes, and the rules alone know what the node would
+ * do then: so they are asked of a Snapshot in which it has just come.
  */
-function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['ready'] {
-  const snapshot = withTurn(before, config)
+function findReadiness(present: Snapshot, source: ConfigSource, config: string, hash: string): RolloutNode['ready'] {
+  const turn = { kind: 'go', detail: '' } as const
+  const snapshot = { ...present, rollout: { config, hash, turn, confirmedAtUs: present.now.monotonicUs, progress: undefined } }
   const step = nextVisibleStep(snapshot)
   if (step.kind === 'wait') return { ok: false, detail: step.detail }
-  if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
+  if (step.kind === 'restart' && sameSource(step.to, source)) return { ok: true }
   const situation = assess(snapshot)
-  if (step.kind !== 'activate' || !sameSource(step.target, config) || !hasTarget(situation))
+  if (step.kind !== 'activate' || !sameSource(step.target, source) || !hasTarget(situation))
     return { ok: false, detail: `the agent is still preparing this content (${step.kind})` }
   const restart = decideRestart(snapshot, situation.unit, situation.target)
   // A restart that is under way, or that comes in a while, comes within the time of the claim.
   if (restart.kind === 'restart' || restart.kind === 'under-way') return { ok: true }
-  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(config)} now: ${describeObstacle(restart)}` }
+  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(source)} now: ${describeObstacle(restart)}` }
 }
 
 function describeObstacle(restart: Exclude<RestartDecision, { kind: 'restart' | 'under-way' }>): string {

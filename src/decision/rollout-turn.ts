@@ -6,13 +6,13 @@
  * (R5). docs/rollout.md, "The rules", has these. Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
+import { type ConfigSource, type ContentHash, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed } from '../subject/trial-key.ts'
 import { SECOND_US } from '../values/durations.ts'
-import { type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
 import { sourceOf } from './desired.ts'
 import { describePause, findConfigMapPause, isPauseUnknown } from './find-pause.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 import { findLatest, findStaging, hasWorkedOtherwise, isOfHash, ROLLOUT_OFF } from './staging.ts'
-import { contentOfKey, hasPassed } from './trial-key.ts'
 
 /** How long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10 * SECOND_US
@@ -21,7 +21,7 @@ const UNCONFIRMED: RolloutTurn = { kind: 'wait', detail: 'the agent confirms the
 const UNREAD: RolloutTurn = { kind: 'wait', detail: 'the record of its rollout has not been read yet' }
 
 /** @returns undefined: this config has no rollout */
-export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, content: ContentHash): RolloutTurn | undefined {
+export function findRolloutTurn(snapshot: Ground, source: ConfigSource, content: ContentHash): RolloutTurn | undefined {
   const { rollout, now } = snapshot
   const latest = findLatest(snapshot, source)
   if (latest === undefined) return undefined
@@ -42,7 +42,7 @@ export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, conten
 interface StartWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   readonly isPaused?: true
-  /** Whether it has to wait is not known: see `findDoubt`. */
+  /** Whether the version has to wait is not known: see `findDoubt`. */
   readonly isInDoubt?: true
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
   readonly isBeingConfirmed: boolean
@@ -55,7 +55,7 @@ interface StartWait {
  *
  * @returns undefined: it has its turn, or needs none
  */
-export function findStartWait(snapshot: Snapshot, { source, content }: Startable): StartWait | undefined {
+export function findStartWait(snapshot: Ground, { source, content }: Startable): StartWait | undefined {
   if (!needsTurn(snapshot, content)) return undefined
   const pause = source === 'local' ? undefined : findConfigMapPause(snapshot)
   if (pause !== undefined) return { turn: { kind: 'wait', detail: describePause(pause) }, isBeingConfirmed: false, isPaused: true }
@@ -65,8 +65,11 @@ export function findStartWait(snapshot: Snapshot, { source, content }: Startable
   return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
-/** What is in place where nothing runs was started before, as far as is known. */
-function findWaitInDoubt(snapshot: Snapshot, { source, content }: Startable): StartWait | undefined {
+/**
+ * The wait for the end of a doubt. A config that is in place while nothing runs is not held up: as
+ * far as is known, it was started before.
+ */
+function findWaitInDoubt(snapshot: Ground, { source, content }: Startable): StartWait | undefined {
   const { running, nextStart } = snapshot
   const isInPlace = running.kind !== 'known' && nextStart.kind === 'known' && nextStart.held.content === content
   const detail = isInPlace ? undefined : findDoubt(snapshot, source)
@@ -84,22 +87,12 @@ export function hasRolloutTurn(snapshot: Snapshot, { source, content }: Startabl
   return needsTurn(snapshot, content) && findRolloutTurn(snapshot, source, content)?.kind === 'go'
 }
 
-/** The snapshot as it would be if this node's turn had just come. */
-export function withTurn(snapshot: Snapshot, config: ConfigSource): Snapshot {
-  const latest = findLatest(snapshot, config)
-  if (latest === undefined) return snapshot
-  const { staging, staged } = latest
-  const turn: RolloutTurn = { kind: 'go', detail: '' }
-  const confirmedAtUs = snapshot.now.monotonicUs
-  return { ...snapshot, rollout: { config: staging.config, hash: staged.hash, turn, confirmedAtUs, progress: undefined } }
-}
-
 interface Startable {
   readonly source: ConfigSource
   readonly content: ContentHash
 }
 
-function needsTurn(snapshot: Snapshot, content: ContentHash): boolean {
+function needsTurn(snapshot: Ground, content: ContentHash): boolean {
   const { assigned, assignedContent, lastKnownGood, running } = snapshot
   if (assigned.kind !== 'source' || content !== assignedContent || content === lastKnownGood.content) return false
   const runsIt = running.kind === 'known' && running.content === content
@@ -110,7 +103,7 @@ function needsTurn(snapshot: Snapshot, content: ContentHash): boolean {
  * Nothing but the overlay or the local config of this node tells it from what runs, or from
  * last-known-good while nothing runs. That is no matter of the rollout, and is only spread.
  */
-export function isOwnEdit(snapshot: Snapshot, assigned: ConfigSource): boolean {
+export function isOwnEdit(snapshot: Ground, assigned: ConfigSource): boolean {
   const { running, lastKnownGood } = snapshot
   const latest = findLatest(snapshot, assigned)
   if (latest === undefined || latest.staged.content !== snapshot.assignedContent) return false
@@ -120,9 +113,9 @@ export function isOwnEdit(snapshot: Snapshot, assigned: ConfigSource): boolean {
 
 /**
  * Kubelet was started with it and does not run at the moment, as between two automatic restarts or
- * while the node boots. What was activated, and not started, has not run here.
+ * while the node boots. A content that was activated, and not started, has not run here.
  */
-function isStarted(snapshot: Snapshot, content: ContentHash): boolean {
+function isStarted(snapshot: Ground, content: ContentHash): boolean {
   const { nextStart, running, health, assigned } = snapshot
   if (nextStart.kind !== 'known' || nextStart.held.content !== content || running.kind === 'known') return false
   if (health?.started === true && contentOfKey(health.subject) === content) return true
@@ -159,14 +152,15 @@ export function owesProof(snapshot: Snapshot): boolean {
 }
 
 /**
- * What a node holds back while a record is damaged that could forbid it: `meta/rollouts` says
- * whether the assigned config has a rollout, and `meta/heard` whether the cluster pauses this node.
- * Until the cluster has been read again, nobody knows. Like a rollout, a doubt holds up only what
- * is assigned and has not been started: never what runs or is in place, and no falling back.
+ * The reason to hold back the assigned config while a damaged record could forbid it:
+ * `meta/rollouts` says whether the assigned config has a rollout, and `meta/heard` whether the
+ * cluster pauses this node. Until the cluster has been read again, nobody knows. Like a rollout, a
+ * doubt holds up only what is assigned and has not been started: never what runs or is in place,
+ * and no falling back.
  *
  * @returns why the assigned config must not be started yet. undefined: nothing is in doubt
  */
-function findDoubt(snapshot: Snapshot, assigned: ConfigSource): string | undefined {
+function findDoubt(snapshot: Ground, assigned: ConfigSource): string | undefined {
   // Local has no rollout, and nothing could take its place.
   if (assigned === 'local') return undefined
   if (snapshot.stagingsDamaged === true && !isKnownWithoutRollout(snapshot, assigned))
@@ -176,7 +170,7 @@ function findDoubt(snapshot: Snapshot, assigned: ConfigSource): string | undefin
   return undefined
 }
 
-function isKnownWithoutRollout({ desired }: Snapshot, assigned: ConfigSource): boolean {
+function isKnownWithoutRollout({ desired }: Ground, assigned: ConfigSource): boolean {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
   const { ref, object } = desired
   const record = object.rollout?.record

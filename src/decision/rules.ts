@@ -8,10 +8,12 @@
  *
  * Start reading here. A new rule is a function and a line in this list.
  */
+
+import type { ContentHash } from '../subject/config-source.ts'
+import { hasPassed } from '../subject/trial-key.ts'
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
 import { asCandidate, condemnFailure, isBeingReplaced } from './condemn-failure.ts'
-import type { ContentHash } from './config-source.ts'
 import {
   clearAfterLongHealth,
   finishReturn,
@@ -29,13 +31,12 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { assess, hasTarget, nextAfter, type Situation, standsIn, type TargetSituation } from './target.ts'
 import { updateTrialBoots } from './trial.ts'
-import { hasPassed } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 import { ASSIGNED_DAMAGED, failedLately, wait } from './wait.ts'
 
-export type Rule = (situation: Situation) => Step | undefined
+type Rule = (situation: Situation) => Step | undefined
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   // Kubelet runs with --dynamic-config-dir: two controllers would fight, so the agent touches
   // nothing.
   yieldToDynamicConfigDir,
@@ -55,7 +56,7 @@ export const RULES: readonly Rule[] = [
   followAssignment,
   // The assigned config has a rollout, or no longer.
   recordStaging,
-  // What the cluster says about this node has changed.
+  // The cluster says something new about this node.
   recordChannelState,
   // Systemd does not answer, or the wanted config is unknown: nothing below can be decided.
   waitForKnowledge,
@@ -68,7 +69,7 @@ export const RULES: readonly Rule[] = [
   withTarget(learnFromFallback),
   // A config that may not be at fault has failed, and the fallback has been healthy for a while.
   withTarget(tryFailedAgain),
-  // What was tried again has been healthy for long.
+  // A config that had failed and was tried again has been healthy for long.
   withTarget(clearAfterLongHealth),
   // Every config has failed, and nothing has changed for long.
   withTarget(retryAfterRest),
@@ -76,7 +77,8 @@ export const RULES: readonly Rule[] = [
   withTarget(recheckRefusal),
   // The target's trial has passed.
   withTarget(promote),
-  // Its evidence was not known then, and is now: a rollout waits for that proof.
+  // The evidence for a trial that has passed was not known then, and is now: a rollout waits for
+  // that proof.
   withTarget(proveLate),
   // Kubelet does not run the target yet, or is not set to start with it.
   withTarget(reachTarget),
@@ -117,15 +119,18 @@ function recordBoot({ snapshot, unit, target }: TargetSituation): Step | undefin
 }
 
 /**
- * Not what is no longer wanted, and nothing that stands in for it. What is to be promoted has to
- * pass its trial first.
+ * Not a config that is no longer wanted, nor one that stands in for the wanted one. A config has to
+ * pass its trial before it is promoted.
  */
 function isPromotable({ snapshot, target }: TargetSituation, { content }: { readonly content: ContentHash }): boolean {
   if (target.content !== content || target.source === 'local' || target.verdict !== undefined) return false
   return !hasPassed(snapshot, target.key) && !standsIn(target)
 }
 
-/** What an operator asked for on the node: forget verdicts, or roll back what runs. */
+/**
+ * Carries out a request of an operator on the node: forget verdicts, or roll back the running
+ * config.
+ */
 function answerRequest(situation: TargetSituation): Step | undefined {
   const { snapshot, target } = situation
   const { requests, verdicts, suspendedVerdicts, now } = snapshot

@@ -4,7 +4,7 @@
  *
  * Rule for keys: `validation.IsConfigMapKey` in k8s.io/apimachinery.
  */
-import type { CheckpointFile, ConfigMapData, ConfigMapSource } from './config-source.ts'
+import type { CheckpointFile, ConfigMapData, ConfigMapSource } from '../subject/config-source.ts'
 
 export type NameCheck = { readonly ok: true } | { readonly ok: false; readonly reason: NameRefusal; readonly detail: string }
 export type NameRefusal = 'empty' | 'too-long' | 'reserved' | 'unsafe-character' | 'not-absolute'
@@ -25,7 +25,7 @@ const OVERLAY = /^[0-9a-f]{16}$/
 /** @param overlay undefined: the source has no overlay */
 export function checkOverlay(overlay: string | undefined): NameCheck {
   if (overlay === undefined || OVERLAY.test(overlay)) return OK
-  return { ok: false, reason: 'unsafe-character', detail: `overlay ${quote(overlay)} is not 16 hexadecimal digits` }
+  return { ok: false, reason: 'unsafe-character', detail: `overlay ${quoteName(overlay)} is not 16 hexadecimal digits` }
 }
 
 export function checkKey(name: string): NameCheck {
@@ -55,7 +55,7 @@ export function checkData(data: ConfigMapData): NameCheck {
 }
 
 function checkName(what: string, name: string, longest: number): NameCheck {
-  const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `${what} ${quote(name)} ${why}` })
+  const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `${what} ${quoteName(name)} ${why}` })
   if (name === '') return refuse('empty', 'is empty')
   if (name.length > longest) return refuse('too-long', `has ${name.length} characters, more than ${longest}`)
   if (!SAFE_NAME.test(name)) return refuse('unsafe-character', 'may only contain letters, digits, -, _ and .')
@@ -69,6 +69,6 @@ function firstRefusal(checks: readonly NameCheck[]): NameCheck {
 }
 
 /** Shortens and escapes hostile names for a message. */
-export function quote(name: string): string {
+export function quoteName(name: string): string {
   return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}...` : name)
 }

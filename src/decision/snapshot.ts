@@ -3,24 +3,27 @@
  * does I/O.
  */
 
-import type { EvidenceRecord } from '../evidence/kinds.ts'
+import type { EvidencePolicy, EvidenceRecord } from '../evidence/kinds.ts'
 import type { HealthRecord } from '../health/fold.ts'
+import type { HealthPolicy } from '../health/looks.ts'
 import type { HealthSample, Running } from '../health/sample.ts'
+import type { CheckpointInfo, ContentHash, HeldSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
-import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
-import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { Action } from './step.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
-/** What kubelet starts with next, as kubelet.env, the replaced file or the agent's drop-in says. */
+/**
+ * The config that kubelet starts with next, as kubelet.env, the replaced file or the agent's
+ * drop-in says.
+ */
 export type NextStart =
   | { readonly kind: 'known'; readonly held: HeldSource }
-  /** It names neither local nor a checkpoint, or cannot be read. `absent`: there is nothing. */
+  /** The file names neither local nor a checkpoint, or cannot be read. `absent`: there is none. */
   | { readonly kind: 'unknown'; readonly detail: string; readonly absent?: boolean }
 
 /** Everything that the next decision depends on, read anew in each pass. */
@@ -47,15 +50,18 @@ export interface Snapshot {
    * commands know it without an API server.
    */
   readonly recordedChannelState: ChannelState | undefined
-  /** It was damaged, and has not been written since: nobody knows what it said. */
+  /**
+   * The channel state on disk was damaged, and has not been written since: nobody knows what it
+   * said.
+   */
   readonly channelStateDamaged?: boolean | undefined
-  /** What is remembered of configs that have a rollout. */
+  /** The node's memory of configs that have a rollout. */
   readonly stagings: readonly Staging[]
-  /** They were damaged, and have not been written since: any config may have a rollout. */
+  /** `stagings` were damaged, and have not been written since: any config may have a rollout. */
   readonly stagingsDamaged?: boolean | undefined
   /**
-   * What is known of the record of the assigned config's rollout. undefined: nothing yet, or it has
-   * none.
+   * The record of the assigned config's rollout, as far as it is known. undefined: nothing is known
+   * yet, or it has none.
    */
   readonly rollout?: RolloutKnowledge | undefined
   readonly assigned: RecordState
@@ -63,35 +69,39 @@ export interface Snapshot {
   readonly lastKnownGood: HeldSource
   readonly previous: HeldSource
   /**
-   * Those of the two whose records are damaged. They count as local, and any checkpoint may be the
-   * one that they name.
+   * The records of the two that are damaged. They count as local, and any checkpoint may be the one
+   * that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
-  /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
+  /** The configs that `meta/left` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
-  /** Its record was damaged, and has not been written since: it may name any checkpoint. */
+  /**
+   * The record of `left` was damaged, and has not been written since: it may name any checkpoint.
+   */
   readonly leftDamaged?: boolean | undefined
-  /** As of `LeftRecord`. */
+  /** As of `meta/left`. */
   readonly triedLocalConfig?: string | undefined
   /**
    * Hash of the local config, as far as a return to local asks for it. undefined: nothing asks, or
    * it is not known.
    */
   readonly localConfig?: string | undefined
-  /** What passed its trial last. It may not be last-known-good yet. */
+  /**
+   * The content that passed its trial last, on which kubelet. It may not be last-known-good yet.
+   */
   readonly proven: TrialKey | undefined
   /** undefined: none was recorded since the last trial that ended. */
   readonly trialBoots?: TrialBoots | undefined
-  /** In force. */
+  /** The verdicts in force. */
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
-  /** Suspended: what they condemned is being tried again. */
+  /** Suspended verdicts: the configs that they condemned are being tried again. */
   readonly suspendedVerdicts: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
-  /** What preflight is still checking. */
+  /** Contents that preflight is still checking. */
   readonly preflightPending: ReadonlySet<TrialKey>
   /**
-   * What an acceptance or a refusal depends on besides content and kubelet: the settings of
-   * preflight, and the time. undefined: preflight is not available.
+   * The basis of an acceptance or a refusal besides content and kubelet: the settings of preflight,
+   * and the time. undefined: preflight is not available.
    */
   readonly basis: string | undefined
   /**
@@ -108,15 +118,15 @@ export interface Snapshot {
   readonly nextStart: NextStart
   readonly running: Running
   readonly health: HealthRecord | undefined
-  /** Of the latest sample. undefined also: kubelet has no process. */
+  /** The health of the latest sample. undefined also: kubelet has no process. */
   readonly healthz: HealthSample['healthz']
   /** undefined: nothing was asked in this boot. */
   readonly evidence: EvidenceRecord | undefined
-  /** Of the latest sample. */
+  /** Whether the fallback's container runtime answered, in the latest sample. */
   readonly runtimeUp: boolean | undefined
-  /** Of the latest sample. */
+  /** The next config names another runtime endpoint than the fallback, in the latest sample. */
   readonly changesRuntime?: boolean | undefined
-  /** Of the latest sample. */
+  /** Who has a port for which kubelet exits, in the latest sample. */
   readonly portTaken?: string | undefined
   /**
    * Where the config that kubelet starts with next names another runtime endpoint than the
@@ -133,6 +143,29 @@ export interface Snapshot {
    */
   readonly troubles: readonly Trouble[]
 }
+
+/**
+ * All of a Snapshot that says what should run. The evidence does not: by it a config fails or
+ * passes, and only the verdict on that changes the target.
+ */
+export type Ground = Omit<Snapshot, 'evidence'>
+
+/** The limits of the decision. The settings set them. Durations are microseconds. */
+export interface Policy extends HealthPolicy {
+  readonly whenRefused: WhenRefused
+  readonly spreadUs: number
+  readonly restartsPerHour: number
+  readonly keepCheckpoints: number
+  readonly evidence: EvidencePolicy
+}
+
+/**
+ * The reaction where preflight refuses the assigned config while another one runs. `stay`: the
+ * running config and its trial go on. `last-known-good`: the node returns to last-known-good at
+ * once, as kubelet's own Dynamic Kubelet Configuration did.
+ */
+export const WHEN_REFUSED = ['stay', 'last-known-good'] as const
+export type WhenRefused = (typeof WHEN_REFUSED)[number]
 
 /** A step that could not be carried out. */
 export interface Trouble {

@@ -1,16 +1,13 @@
-/**
- * What a node remembers of a config that has a rollout, and what it knows of the
- * record, as data.
- */
+/** A node's memory of a config that has a rollout, and its knowledge of the record, as data. */
 import { isProgress } from '../rollout/progress.ts'
 import { isArrival, isTurn, isWhenFailed } from '../rollout/view.ts'
+import { isContentHash } from '../subject/config-source.ts'
 import { isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
-import { isContentHash } from './config-source.ts'
 
 const isStagedContent = shape({
-  /** Of the ConfigMap, by which a rollout knows it. */
+  /** The hash of the ConfigMap, by which a rollout knows the content. */
   hash: isText,
-  /** What this node makes of it. */
+  /** The content that this node makes of the ConfigMap. */
   content: isContentHash,
   /**
    * `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it
@@ -19,7 +16,7 @@ const isStagedContent = shape({
   retry: optional(isNumber),
   /** A trial of it passed here, and all evidence that is required was known then. */
   proved: optional(isFlag),
-  /** It was last-known-good here at some time. */
+  /** The content was last-known-good here at some time. */
   promoted: optional(isFlag),
   /**
    * The identity of the kubelet on which it was last-known-good last. undefined: an earlier agent
@@ -35,8 +32,8 @@ const isStagedContent = shape({
    */
   requested: optional(isFlag),
   /**
-   * It was activated without a turn, since nothing but the overlay or the local config of this node
-   * told it from what ran.
+   * The content was activated without a turn, since nothing but the overlay or the local config of
+   * this node told it from the content that ran.
    */
   ownEdit: optional(isFlag),
 })
@@ -67,11 +64,11 @@ const isStaging = shape({
 export type Staging = TypeOf<typeof isStaging>
 export const isStagings = listOf(isStaging)
 
-/** What is known of the record, as data. */
+/** The record of a rollout, as far as this node knows it, as data. */
 export const isRolloutKnowledge = shape({
   /** `namespace/name`. */
   config: isText,
-  /** Of the content that this is about. */
+  /** The hash of the content that this is about. */
   hash: isText,
   turn: isTurn,
   /**
@@ -79,7 +76,7 @@ export const isRolloutKnowledge = shape({
    * which comes from what a watch showed.
    */
   confirmedAtUs: orUndefined(isNumber),
-  /** When it failed on this node, as far as this turn tells. */
+  /** When the content failed on this node, as far as this turn tells. */
   failed: optional(isWhenFailed),
   /** undefined: the record cannot be read, or is about another content. */
   progress: orUndefined(isProgress),

@@ -1,11 +1,11 @@
 /**
- * What this node remembers of a config that has a rollout. It is kept on disk, so the config keeps
- * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
- * ends it. Pure.
+ * This node's memory of configs that have a rollout. It is kept on disk, so a config keeps its
+ * rollout while the annotation is missing or the record cannot be read. Only the value `off` ends
+ * it. Pure.
  */
 
 import { type Plan, parsePlan } from '../rollout/plan.ts'
-import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -16,7 +16,7 @@ import { findPresentVerdict, findVerdict, isOfFailure } from './verdict.ts'
 export const ROLLOUT_OFF = 'off'
 const CONTENTS_KEPT = 20
 
-/** What a content had before it failed counts no more in its rollout. */
+/** A failure of a content ends its proof and its request in the rollout. */
 export const CONDEMNED = { proved: false, requested: false } as const
 
 export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | 'name'>): string {
@@ -43,7 +43,7 @@ export function latestContent({ contents }: Staging): StagedContent | undefined 
 }
 
 /**
- * What is remembered once this version is assigned.
+ * The memory of rollouts once this version is assigned.
  *
  * @returns undefined: nothing changes
  */
@@ -79,7 +79,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
 }
 
 /**
- * A retry that is raised asks for a whole trial. What an operator requested was for the assignment
+ * A retry that is raised asks for a whole trial. A request of an operator was for the assignment
  * before.
  */
 function assignAnew(known: StagedContent, planned: number, isNew: boolean): StagedContent {
@@ -176,7 +176,10 @@ function hasSeenUnfinished(snapshot: Snapshot, source: ConfigMapSource, before: 
   return before.sawUnfinished === true || (isAbout && rollout.progress?.finished === false)
 }
 
-/** Those that a rollout under way began with stay, however the plan is edited. */
+/**
+ * The waves that the rollout goes by. Those that a rollout under way began with stay, however the
+ * plan is edited.
+ */
 function findWaves(
   snapshot: Snapshot,
   source: ConfigMapSource,
@@ -203,7 +206,8 @@ function findArrival(snapshot: Snapshot, source: ConfigMapSource, before: Stagin
   // Kubelet starts with an earlier content of it.
   if (nextStart.kind === 'known' && isOfConfig(nextStart.held.source)) return 'there'
   if (isAssigned) return before?.arrival ?? 'there'
-  // What the Node says is recorded once it is followed: nothing has been followed yet.
+  // The channel state of the Node is recorded once it is followed. Without a record, nothing has
+  // been followed yet.
   const isFirst = assigned.kind === 'source' && assigned.source === 'local' && recordedChannelState?.nodeHash === undefined
   return isFirst ? 'joined' : 'switched'
 }

@@ -5,10 +5,10 @@
  * `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours have the same form.
  */
 
-import type { EvidenceKind } from '../evidence/kinds.ts'
-import type { ConfigMapRef, ConfigSource } from './config-source.ts'
-import type { WiringProblem } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import { contractOf, type EvidenceKind } from '../evidence/kinds.ts'
+import type { ConfigMapRef, ConfigSource } from '../subject/config-source.ts'
+import type { WiringProblem } from '../subject/unit-state.ts'
+import { REASONS, type Verdict } from './verdict.ts'
 
 export const LOAD_ERROR = 'failed to load config, see Kubelet log for details'
 export const VALIDATE_ERROR = 'failed to validate config, see Kubelet log for details'
@@ -87,38 +87,15 @@ export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evi
     case 'requested':
       return `config rolled back at the request of an operator of the node; ${REFUGES[refuge]}, ${SEE_LOG}`
     default: {
-      const what = reason === 'evidence' ? missingText(evidence) : FAILURES[reason]
+      const what = reason === 'evidence' ? missingText(evidence) : REASONS[reason].text
       return `failed to run config: ${what}; ${REFUGES[refuge]}, ${SEE_LOG}`
     }
   }
 }
 
-const FAILURES: Readonly<Record<Exclude<Verdict['reason'], 'load' | 'validate' | 'requested' | 'evidence'>, string>> = {
-  'crash-loop': 'kubelet crash-looped',
-  'start-deadline': 'kubelet did not become healthy in time',
-  'ill-health': 'kubelet lost its health',
-  reboots: 'the node was rebooted again and again',
-}
-
 function missingText(evidence: EvidenceKind | undefined): string {
-  switch (evidence) {
-    case 'runtime':
-      return 'the container runtime did not answer (evidence runtime)'
-    case 'lease':
-      return 'kubelet did not renew its Lease (evidence lease)'
-    case 'ready':
-      return 'the Node was not Ready (evidence ready)'
-    case 'serving':
-      return "kubelet's TLS port did not serve the node (evidence serving)"
-    case 'static-pods':
-      return 'static pods were lost (evidence static-pods)'
-    case 'pods':
-      return 'pods were lost (evidence pods)'
-    case 'process':
-    case 'healthz':
-    case undefined:
-      return 'kubelet was healthy, and the node did not work'
-  }
+  const contract = evidence && contractOf(evidence)
+  return contract === undefined ? 'kubelet was healthy, and the node did not work' : `${contract.loss} (evidence ${evidence})`
 }
 
 const REFUGES: Readonly<Record<Refuge, string>> = {

@@ -1,6 +1,6 @@
 /**
- * What one pass of the loop can decide to do, as data, so that it can be logged, compared and
- * tested. `effectsOf` says what each step does. Every step is idempotent: done twice, it leaves
+ * The steps that one pass of the loop can decide on, as data, so that they can be logged, compared
+ * and tested. `effectsOf` says what each step does. Every step is idempotent: done twice, it leaves
  * what it leaves when done once.
  */
 
@@ -11,12 +11,12 @@ import {
   type ConfigSource,
   type ContentHash,
   describeSource,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { Phase } from './phases.ts'
 import type { RestartRecord, TrialBoots } from './records.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { ReadyWiring } from './unit-state.ts'
 import type { ConfigFailure, Verdict } from './verdict.ts'
 
 export type Step =
@@ -62,7 +62,7 @@ export type Step =
     }
   /** Nothing was ever recorded: write the empty records, which mean local. */
   | { readonly kind: 'open-records'; readonly lastKnownGood: ConfigSource }
-  /** What the cluster says about this node has changed: record it. */
+  /** Record what the cluster says about this node: it has changed. */
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
   /** The annotations of the assigned version say otherwise than what is remembered. */
   | { readonly kind: 'record-staging'; readonly source: ConfigMapSource; readonly object: FoundConfigMap }
@@ -75,8 +75,8 @@ export type Step =
   | { readonly kind: 'record-boot'; readonly trialBoots: TrialBoots | undefined }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
   /**
-   * What failed has proved itself before: restart kubelet with it once more before it is condemned.
-   * `record`: undefined where systemd restarts kubelet by itself.
+   * Restart kubelet once more with a config that has failed and had proved itself before, before it
+   * is condemned. `record`: undefined where systemd restarts kubelet by itself.
    */
   | {
       readonly kind: 'try-again'
@@ -92,7 +92,7 @@ export type Step =
       readonly source: ConfigSource
       readonly key: TrialKey
       readonly data: ConfigMapData | undefined
-      /** It is to replace a config that failed. */
+      /** The config is to replace one that failed. */
       readonly fallback: boolean
     }
   /**
@@ -128,7 +128,7 @@ export type Step =
 export interface Wait {
   readonly kind: 'wait'
   readonly phase: Phase
-  /** What is waited for, for messages. */
+  /** The thing that is waited for, for messages. */
   readonly detail: string
   /** CLOCK_MONOTONIC. */
   readonly untilUs: number

@@ -1,21 +1,22 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
- * failed, the target is the first of last-known-good, previous and local without a verdict. What a
- * return to local left comes before local, and where local is assigned, it takes their place.
- * Falling back is nothing more than a verdict that makes this function choose another target.
+ * failed, the target is the first of last-known-good, previous and local without a verdict. Configs
+ * that a return to local left come before local, and where local is assigned, they take the place
+ * of the other fallbacks. Falling back is nothing more than a verdict that makes this function
+ * choose another target.
  *
  * The Situation holds that, and is what the rules look at. Pure.
  */
 
 import { healthOfRunning } from '../health/process.ts'
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from '../subject/config-source.ts'
+import { type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { findStartWait } from './rollout-turn.ts'
-import type { Snapshot } from './snapshot.ts'
-import { type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
@@ -26,7 +27,7 @@ export interface Candidate {
 }
 
 export interface Target extends Candidate {
-  /** It is not the assigned config, or the assigned config is unknown. */
+  /** The target is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
   /**
    * A fallback that runs already: the assigned config was refused, waits for its turn in a rollout,
@@ -44,11 +45,11 @@ export interface Situation {
   /** undefined: systemd does not answer. */
   readonly unit: KnownUnit | undefined
   /**
-   * What could run, in the order of preference: the wanted config unless it waits for its turn,
-   * then its fallbacks. Empty: unit or wanted config unknown.
+   * Configs that could run, in the order of preference: the wanted config unless it waits for its
+   * turn, then its fallbacks. Empty: unit or wanted config unknown.
    */
   readonly candidates: readonly Candidate[]
-  /** What should run. undefined: unit or wanted config unknown. */
+  /** The config that should run. undefined: unit or wanted config unknown. */
   readonly target: Target | undefined
   /**
    * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
@@ -63,8 +64,8 @@ export interface TargetSituation extends Situation {
 }
 
 /**
- * Whether it only stands in for the assigned config, which failed. What goes on is no stand-in: its
- * trial and its promotion go on.
+ * Whether the target only stands in for the assigned config, which failed. A config that goes on is
+ * no stand-in: its trial and its promotion go on.
  */
 export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn'>): boolean {
   return fallback && !goesOn
@@ -75,7 +76,7 @@ export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn
  * the cluster has not answered, what kubelet starts with next stands in for it, so that a kubelet
  * that fails does not have to wait for the answer. undefined: neither config is known.
  */
-function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
+function findWanted({ assigned, assignedContent, nextStart }: Ground): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
   return nextStart.kind === 'known' ? nextStart.held : undefined
 }
@@ -85,7 +86,7 @@ function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSou
  * damaged record, it may itself be a fallback: a provisional verdict, or another fallback on
  * record, says so.
  */
-export function isLocalWanted(snapshot: Snapshot): boolean {
+export function isLocalWanted(snapshot: Ground): boolean {
   if (findWanted(snapshot)?.source !== 'local') return false
   if (snapshot.assigned.kind === 'source') return true
   const { lastKnownGood, previous, verdicts } = snapshot
@@ -99,7 +100,7 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
  *
  * @returns undefined: it does not wait
  */
-function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
+function findAwaitingTurn(snapshot: Ground, unit: KnownUnit): Target | undefined {
   const { nextStart, running } = snapshot
   const { source, content } = findWanted(snapshot) ?? {}
   if (source === undefined || content === undefined) return undefined
@@ -119,7 +120,7 @@ function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefin
  *
  * @returns undefined: neither is so
  */
-export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): 'refused' | 'gone' | undefined {
+export function findUnavailable(snapshot: Ground, { kubeletIdentity }: KnownUnit): 'refused' | 'gone' | undefined {
   const content = findWanted(snapshot)?.content
   if (content === undefined) return 'gone'
   const verdict = snapshot.verdicts.get(trialKey(content, kubeletIdentity))
@@ -133,7 +134,7 @@ export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUn
  * the running config, or else that of the next start. undefined: the wanted one neither is
  * unavailable nor waits, or the agent could not start kubelet with the running config again.
  */
-function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
+function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
   if (awaitingTurn === undefined && findUnavailable(snapshot, unit) === undefined) return undefined
   const { running, nextStart } = snapshot
   const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
@@ -144,7 +145,7 @@ function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target |
  * While the assigned config waits for its turn, a fallback does not go on in its own right: what it
  * stands in for is tried again.
  */
-function mayGoOn({ lastKnownGood, restarts, now }: Snapshot, unit: KnownUnit, { source, content }: HeldSource): boolean {
+function mayGoOn({ lastKnownGood, restarts, now }: Ground, unit: KnownUnit, { source, content }: HeldSource): boolean {
   if (content === undefined || content === lastKnownGood.content) return content !== undefined
   const last = restarts.at(-1)
   const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(content, unit.kubeletIdentity)
@@ -157,7 +158,7 @@ function mayGoOn({ lastKnownGood, restarts, now }: Snapshot, unit: KnownUnit, { 
  * unknown.
  */
 function listCandidates(
-  snapshot: Snapshot,
+  snapshot: Ground,
   unit: KnownUnit,
   awaitingTurn: Target | undefined,
   goingOn: HeldSource | undefined,
@@ -173,12 +174,12 @@ function listCandidates(
   return admitLocal(snapshot, candidates)
 }
 
-function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): readonly HeldSource[] {
+function listFallbacks(snapshot: Ground, goingOn: HeldSource | undefined): readonly HeldSource[] {
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
-  // What a return to local left has run here, and local may be what kubelet does not run with.
-  // Where it runs with local, nothing is restarted.
+  // Configs that a return to local has left have run here, and local may be the one that kubelet
+  // does not run with: they come before it. Where kubelet runs with local, nothing is restarted.
   const at = runsLocal(snapshot) ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')
   return [...own, ...fallbacks.toSpliced(at, 0, ...listLeft(snapshot))]
 }
@@ -187,7 +188,7 @@ function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): rea
  * A refusal of local keeps it from replacing what runs. It never keeps it from being the last
  * resort: a kubelet that fails with everything else gets it all the same.
  */
-function admitLocal(snapshot: Snapshot, candidates: readonly Candidate[]): readonly Candidate[] {
+function admitLocal(snapshot: Ground, candidates: readonly Candidate[]): readonly Candidate[] {
   const isFree = candidates.some(({ verdict }) => verdict === undefined)
   return candidates.map((candidate) => {
     const { source, verdict } = candidate
@@ -197,10 +198,10 @@ function admitLocal(snapshot: Snapshot, candidates: readonly Candidate[]): reado
 }
 
 /** @param candidates as `listCandidates` returns them. undefined: there are none. */
-function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
+function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
-  // There is nothing else to run, whatever its verdict says.
+  // Where local is wanted and nothing else can run, local is the target, whatever its verdict says.
   if (isLocalWanted(snapshot) && candidates.length === 1) return { ...first, fallback: false, goesOn: false, atFault: false }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
@@ -209,7 +210,7 @@ function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[], goin
     return { ...free, fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
-  // verdict to every config. What kubelet is healthy with is better than any.
+  // verdict to every config. The config that kubelet is healthy with is better than any.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
   const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
   const rest =
@@ -222,30 +223,39 @@ function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[], goin
 }
 
 /** Not where health says nothing of what it failed with. */
-function isHealthyWith(snapshot: Snapshot, { key, verdict }: Candidate): boolean {
+function isHealthyWith(snapshot: Ground, { key, verdict }: Candidate): boolean {
   const { running } = snapshot
   if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false
   return healthOfRunning(snapshot)?.healthySinceUs !== undefined
 }
 
-/** By Snapshot, so that each is assessed once, whoever asks. */
+/** By Snapshot: a pass derives one Situation, whoever asks. */
 const ASSESSED = new WeakMap<Snapshot, Situation>()
 
 export function assess(snapshot: Snapshot): Situation {
   const known = ASSESSED.get(snapshot)
   if (known !== undefined) return known
-  const situation = derive(snapshot)
+  const situation = { ...derive(snapshot), snapshot }
   ASSESSED.set(snapshot, situation)
   return situation
 }
 
-function derive(snapshot: Snapshot): Situation {
+/** The Snapshot with newer evidence. No Situation depends on that, so it is handed on. */
+export function withEvidence(snapshot: Snapshot, evidence: Snapshot['evidence']): Snapshot {
+  if (evidence === snapshot.evidence) return snapshot
+  const newer = { ...snapshot, evidence }
+  const known = ASSESSED.get(snapshot)
+  if (known !== undefined) ASSESSED.set(newer, { ...known, snapshot: newer })
+  return newer
+}
+
+function derive(snapshot: Ground): Omit<Situation, 'snapshot'> {
   const { unit } = snapshot
-  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
+  if (unit.kind === 'unknown') return { unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
   const awaitingTurn = findAwaitingTurn(snapshot, unit)
   const goingOn = findGoingOn(snapshot, unit, awaitingTurn)
   const candidates = listCandidates(snapshot, unit, awaitingTurn, goingOn)
-  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates, goingOn), awaitingTurn }
+  return { unit, candidates, target: chooseTarget(snapshot, candidates, goingOn), awaitingTurn }
 }
 
 export function hasTarget(situation: Situation): situation is TargetSituation {

@@ -5,13 +5,12 @@
  */
 
 import { healthOfRunning } from '../health/process.ts'
+import { type ConfigSource, type ContentHash, describeSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
-import { type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
 import { findNodePause } from './find-pause.ts'
-import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
-import type { Snapshot } from './snapshot.ts'
-import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
+import type { Policy, Snapshot } from './snapshot.ts'
 import { type ConfigFailure, findByKey, findSuspended } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
@@ -89,7 +88,10 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
 
 /** Fewer may be the work of a person, or of a program that sets up the node. */
 const TOO_MANY_REBOOTS = 3
-/** Of a config that was given up for that, and is tried again. One may be planned. */
+/**
+ * The reboots that end the trial of a config which was given up for reboots, and is tried again.
+ * One may be planned.
+ */
 const TOO_MANY_IN_RETRIAL = 2
 /** Reboots further apart have other causes. A longer trial has room for longer pauses. */
 const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 * (trialUs + startDeadlineUs))
@@ -105,8 +107,8 @@ interface NextConfig {
 
 /**
  * The record as it should be. Where another config is assigned by now, or is on trial, the former
- * one's is dropped: its next trial begins anew. What runs for a moment in the place of the assigned
- * config drops nothing, as a file that is written at each boot.
+ * one's is dropped: its next trial begins anew. A config that runs for a moment in the place of the
+ * assigned one drops nothing, such as a file that is written at each boot.
  *
  * @param next what kubelet starts with next
  */
@@ -124,18 +126,30 @@ export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: N
   return { content, boots: all.filter((_, index) => index === 0 || index >= all.length - LATER_BOOTS_KEPT) }
 }
 
-/** Also while it is not known what is assigned. */
+/** The boots of the assigned config, also while it is not known which config is assigned. */
 function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots | undefined {
   return assignedContent === undefined || assignedContent === trialBoots?.content ? trialBoots : undefined
 }
 
-/** Whether too many reboots have cut the trial of a config short. */
-export function findRebootFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
-  if (!isOnTrial(snapshot, key)) return undefined
+/** Too many reboots have cut the trial short. Something else may have rebooted the node. */
+function findRebootFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
   const isRetrial = findSuspended(snapshot, key)?.reason === 'reboots'
   const count = countReboots(snapshot, key)
   if (count < (isRetrial ? TOO_MANY_IN_RETRIAL : TOO_MANY_REBOOTS)) return undefined
-  return { reason: 'reboots', detail: `the node was rebooted ${count} times in its trial`, damage: 'transient' }
+  return { reason: 'reboots', detail: `the node was rebooted ${count} times in its trial`, damage: 'transient', doubtful: true }
+}
+
+/** By which a trial fails although neither the health of kubelet nor the evidence says so. */
+const TRIAL_RULES: readonly ((snapshot: Snapshot, key: TrialKey) => ConfigFailure | undefined)[] = [findRebootFailure]
+
+/** Of the first rule that applies. */
+export function findTrialFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
+  if (!isOnTrial(snapshot, key)) return undefined
+  for (const rule of TRIAL_RULES) {
+    const failure = rule(snapshot, key)
+    if (failure !== undefined) return failure
+  }
+  return undefined
 }
 
 /** For messages. A single reboot is not worth one. */

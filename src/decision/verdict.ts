@@ -1,36 +1,39 @@
-/**
- * What the agent remembers of configs that failed or were refused, and what of it is in force.
- * Pure.
- */
+/** The agent's memory of configs that failed or were refused, and which of it is in force. Pure. */
 
 import { isDamage } from '../evidence/kind.ts'
 import { type EvidenceKind, isEvidenceKind } from '../evidence/kinds.ts'
 import type { HealthFailure } from '../health/failure.ts'
+import { type ContentHash, isConfigSource } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
-import { type ContentHash, isConfigSource } from './config-source.ts'
-import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit, UnitState } from './unit-state.ts'
 
-/**
- * `load` and `validate` come from preflight, `requested` from an operator, the others from what
- * happened while kubelet ran with it.
- */
-export const FAILURE_REASONS = [
-  'load',
-  'validate',
-  'crash-loop',
-  'start-deadline',
-  'ill-health',
-  'evidence',
-  'reboots',
-  'requested',
-] as const
+interface Reason {
+  /** `trial`: a rule of the trial itself, as in `findTrialFailure`. */
+  readonly foundBy: 'preflight' | 'health' | 'evidence' | 'trial' | 'operator'
+  /** The event, as `Node.status.config.error` tells it. Absent: that text has a form of its own. */
+  readonly text?: string
+}
+
+/** Why a config has a verdict. */
+export const REASONS = {
+  load: { foundBy: 'preflight' },
+  validate: { foundBy: 'preflight' },
+  'crash-loop': { foundBy: 'health', text: 'kubelet crash-looped' },
+  'start-deadline': { foundBy: 'health', text: 'kubelet did not become healthy in time' },
+  'ill-health': { foundBy: 'health', text: 'kubelet lost its health' },
+  evidence: { foundBy: 'evidence' },
+  reboots: { foundBy: 'trial', text: 'the node was rebooted again and again' },
+  requested: { foundBy: 'operator' },
+} as const satisfies Readonly<Record<string, Reason>>
+export type FailureReason = keyof typeof REASONS
+export const FAILURE_REASONS = Object.keys(REASONS) as readonly FailureReason[]
 const isFailureReason = oneOf(...FAILURE_REASONS)
-export type FailureReason = TypeOf<typeof isFailureReason>
+type FoundBy<By> = { [R in FailureReason]: (typeof REASONS)[R]['foundBy'] extends By ? R : never }[FailureReason]
 
 /** Why a config has failed while kubelet ran with it. */
 export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> {
-  readonly reason: Extract<FailureReason, HealthFailure['reason'] | 'evidence' | 'reboots'>
+  readonly reason: FoundBy<'health' | 'evidence' | 'trial'>
   /** See `Verdict.damage`. */
   readonly damage: NonNullable<Verdict['damage']>
   /** The kind of evidence that says no. */
@@ -38,7 +41,7 @@ export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> 
 }
 
 /**
- * What is remembered of one content on one kubelet (binary, flags and drop-ins).
+ * The agent's memory of one content on one kubelet (binary, flags and drop-ins).
  *
  * `refused`: preflight refused it, and kubelet never ran it. `provisional`: it failed, but no
  * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator
@@ -55,14 +58,11 @@ export const isVerdict = shape({
    * The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down.
    */
   bootId: optional(isText),
-  /**
-   * Of a refusal: what else it depends on (`Snapshot.basis`). When that has changed, preflight runs
-   * again.
-   */
+  /** The basis of a refusal (`Snapshot.basis`). When that has changed, preflight runs again. */
   basis: optional(isText),
   /** On the local config: what it held (`Snapshot.localConfig`). undefined: not known. */
   localConfig: optional(isText),
-  /** Of the reason `evidence`: which kind said no. */
+  /** The kind of evidence that said no, where the reason is `evidence`. */
   evidence: optional(isEvidenceKind),
   /**
    * `one-way`: what it did cannot be undone by another restart, so this content is never tried
@@ -74,12 +74,12 @@ export const isVerdict = shape({
    * tried again before the verdict is confirmed.
    */
   doubtful: optional(isFlag),
-  /** How often it has been tried again since. */
+  /** How often the config has been tried again since. */
   retrials: optional(isNumber),
   /**
-   * It was given another try since every config had failed, so that the node seemed at fault. That
-   * happens once: it stays a suspect, since what a config leaves on the node may be what the others
-   * fail with. The rule that clears a config is `clearAfterLongHealth`.
+   * The config was given another try since every config had failed, so that the node seemed at
+   * fault. That happens once: the config stays a suspect, since something that it leaves on the
+   * node may be what the others fail with. The rule that clears a config is `clearAfterLongHealth`.
    */
   acquitted: optional(isFlag),
   /**
@@ -98,11 +98,11 @@ export const isVerdict = shape({
    */
   leavesState: optional(isFlag),
   /**
-   * When all were tried again last time, it was left out so that the others ran without it. This
-   * time it is tried, too.
+   * When all configs were tried again last time, this one was left out so that the others ran
+   * without it. Next time it is tried, too.
    */
   yielded: optional(isFlag),
-  /** It is being tried again: the verdict is not in force. */
+  /** The config is being tried again: the verdict is not in force. */
   suspended: optional(isFlag),
 })
 export type Verdict = TypeOf<typeof isVerdict>
@@ -110,7 +110,10 @@ export type Verdict = TypeOf<typeof isVerdict>
 /** How many verdicts are kept. */
 const KEPT = 100
 
-/** What it costs if a verdict is forgotten: a preflight, a restart, or what no restart undoes. */
+/**
+ * The cost of forgetting a verdict: a preflight (0), a restart (1), or damage that no restart
+ * undoes (2).
+ */
 function rank({ state, damage }: Verdict): 0 | 1 | 2 {
   if (damage === 'one-way') return 2
   return state === 'refused' ? 0 : 1
@@ -134,28 +137,38 @@ export function keepVerdicts(verdicts: readonly Verdict[], made: TrialKey): read
 export interface Acceptance {
   /** Fields that may change on a drained node only. */
   readonly drain: readonly string[]
-  /** What it changes of the content that ran then. undefined: not known. */
+  /**
+   * The fields that the content changes, compared with the content that ran then (`from`).
+   * undefined: not known.
+   */
   readonly changes?: { readonly from: ContentHash; readonly fields: readonly string[] } | undefined
-  /** What preflight warned of. Absent: nothing. */
+  /** Warnings of preflight. Absent: none. */
   readonly remarks?: readonly string[]
-  /** What it depends on (`Snapshot.basis`). undefined: content and kubelet only. */
+  /** The basis of the acceptance (`Snapshot.basis`). undefined: content and kubelet only. */
   readonly basis?: string | undefined
-  /** Of local: what its file held (`Snapshot.localConfig`). */
+  /** The hash of the local config's file, where the content is local (`Snapshot.localConfig`). */
   readonly localConfig?: string | undefined
 }
 
 /**
- * Of a config that kubelet ran: whether kubelet's health shows what it failed with. With the other
- * reasons, kubelet is healthy all the while.
+ * Whether kubelet's health shows the failure of a config that it ran. With the other reasons,
+ * kubelet is healthy all the while.
  */
 export function isSeenByHealth(reason: FailureReason): boolean {
-  return reason !== 'evidence' && reason !== 'reboots' && reason !== 'requested'
+  const { foundBy } = REASONS[reason]
+  return foundBy === 'health' || foundBy === 'preflight'
 }
 
 /** Whether the config failed while kubelet ran it, or was rolled back: not one that was refused. */
 export function isOfFailure(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && verdict.state !== 'refused'
 }
+
+/**
+ * The words of a remark about a config that kubelet takes, and makes something else of. The report
+ * on the node tells such remarks by these words.
+ */
+export const OTHERWISE = 'kubelet starts, and'
 
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */

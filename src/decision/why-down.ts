@@ -1,16 +1,16 @@
 /**
  * Why kubelet's unit is down. Systemd shows the same of a unit that a person stopped and of one
- * whose start came to nothing, so each cause but a person needs proof of its own. What nothing
- * proves counts as a person's doing. Measured with systemd 252 and 257. Pure.
+ * whose start came to nothing, so each cause but a person needs proof of its own. A stop without
+ * such a proof counts as a person's doing. Measured with systemd 252 and 257. Pure.
  */
 
 import type { HealthRecord } from '../health/fold.ts'
 import { isStartedBySystemd } from '../health/starts.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import { identityOfKey, type TrialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
 
 interface Past {
   readonly health: HealthRecord | undefined
@@ -79,7 +79,7 @@ function hasSystemdStarted(unit: KnownUnit, { health }: Past): boolean {
   return health !== undefined && health.invocationId === unit.invocationId && isStartedBySystemd(health, unit)
 }
 
-/** Of a unit that the agent starts again. */
+/** Why the unit is down, where the agent starts it again. */
 export function describeDown({ activity, down }: KnownUnit): string {
   switch (activity) {
     case 'exited':
@@ -95,7 +95,7 @@ export function describeDown({ activity, down }: KnownUnit): string {
 const KEEP_DOWN = ' (kubelet-cfg-agent pause keeps it down)'
 
 /**
- * Of a unit that the agent leaves as it is, with the command that starts it.
+ * Why the unit is down, where the agent leaves it so, with the command that starts it.
  *
  * @param what the config that it then starts with
  */

@@ -3,8 +3,8 @@
  * Pure.
  */
 import { healthOfRunning, isIllNow, isLongIll } from '../health/process.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { KnownUnit } from './unit-state.ts'
 import { findVerdict, isOfFailure, isSeenByHealth } from './verdict.ts'
 
 /**

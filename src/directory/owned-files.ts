@@ -108,7 +108,7 @@ export interface SocketFacts {
   readonly warning?: string
 }
 
-/** Of a socket that is not there, whether others than root may put one there. */
+/** The path of a socket, and whether others than root have it, or may put one there. */
 export function lookAtSocket(socket: string): SocketFacts {
   let found: SocketFacts = { path: socket }
   /** The directory that the next step is looked for in, if it is a sticky one for everybody. */

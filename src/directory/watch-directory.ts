@@ -10,7 +10,7 @@ interface DirectoryWatch {
   close(): Promise<void>
 }
 
-export const POLL_MS = 30_000
+const POLL_MS = 30_000
 
 /** @param onPoll for a listener that looks into the directory now and then by itself: nothing */
 export function watchDirectory(path: string, onChange: () => void, pollMs: number = POLL_MS, onPoll = onChange): DirectoryWatch {

@@ -1,6 +1,6 @@
 /**
- * What the API server knows of kubelet: its Lease, its Node, and the pods that failed on it. The
- * node's own identity may read all of it. Pure but for the requests, which never reject.
+ * The questions to the API server about kubelet: its Lease, its Node, and the pods that failed on
+ * it. The node's own identity may read all of it. Pure but for the requests, which never reject.
  */
 
 import type { Askers } from '../ports/evidence.ts'
@@ -14,7 +14,7 @@ import type { NodeAnswer } from './ready.ts'
 const TIMEOUT_MS = 10_000
 /** More have not failed on a node, and none of them need be known. */
 const MOST_PODS = 2000
-/** Those of kubelet. Others may add their own. */
+/** The pressure conditions of kubelet. Other programs may add their own. */
 const PRESSURE = ['DiskPressure', 'MemoryPressure', 'PIDPressure']
 
 /** @param api undefined: assignments come from a directory, and there is no API server to ask */
@@ -38,7 +38,7 @@ export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: 
     node: () => get(node, (object, serverMs) => readNode(object, nodeName, serverMs)),
     lease: () => get(lease, (object) => readLease(object, nodeName)),
     pods: () => get('/api/v1/pods', readPods, failed),
-  } satisfies Pick<Askers, 'node' | 'lease' | 'pods'>
+  } satisfies Partial<Askers>
 }
 
 function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer {

@@ -1,6 +1,6 @@
 /**
- * What the container runtime knows: whether it answers, and the static pods that it runs, together
- * with the files that they came from. Needs no API server. Pure but for its ports.
+ * The questions to the container runtime: whether it answers, and the static pods that it runs,
+ * together with the files that they came from. Needs no API server. Pure but for its ports.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ export function findStaticPods({ sandboxes, containers }: RuntimePods): readonly
   return [...pods.values()]
 }
 
-/** @param paths directories and files. What cannot be read is left out. */
+/** @param paths directories and files. Those that cannot be read are left out. */
 function readManifests(files: ManifestFiles, paths: readonly string[]): readonly Manifest[] {
   const found = paths.flatMap((path) => listFiles(files, path)).slice(0, MOST_MANIFESTS)
   return found.flatMap((path) => readManifest(files, path) ?? [])
@@ -87,7 +87,7 @@ function readManifest(files: ManifestFiles, path: string): Manifest | undefined 
     const bytes = files.read(path)
     if (bytes === undefined) return undefined
     const text = bytes.toString()
-    // Such a pod may complete, and is not missed.
+    // A pod with such a text may complete, and is not missed then.
     if (MAY_COMPLETE.test(text)) return { path, digest: hash(bytes), modifiedAtMs, names: [] }
     return { path, digest: hash(bytes), modifiedAtMs, podName: findPodName(text), names: findNames(text) }
   } catch {

@@ -3,9 +3,10 @@
  * of use. It belongs to the content of a config, on whatever kubelet, and outlives the boot and
  * what is lost in /run: a reboot is what people do first with a node that is not Ready. Pure.
  */
-import { type ContentHash, LOCAL_CONTENT } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
-import { contentOfKey, hasPassed, identityOfKey } from '../decision/trial-key.ts'
+import { type ContentHash, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
 import { ALL_CONTRACTS, type Baseline, type EarlierState, type EvidenceRecord, type KeptBaseline, type Taken } from './kinds.ts'
 
 export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | 'lastKnownGood' | 'previous'>
@@ -23,12 +24,15 @@ function concernsRunning({ candidate, invocationId, beforeBoot, earlier }: Basel
   return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
 }
 
-/** Whether it passed its trial last, on whatever kubelet. */
+/** Whether the content passed its trial last, on whatever kubelet. */
 function isProven({ proven }: BaselineFacts, content: ContentHash): boolean {
   return proven !== undefined && contentOfKey(proven) === content
 }
 
-/** Whether local runs, or what has been promoted here. What is wrong then is not its doing. */
+/**
+ * Whether local runs, or a config that has been promoted here. A fault of the node is not its doing
+ * then.
+ */
 export function runsPromoted({ running, proven, lastKnownGood, previous }: BaselineFacts): boolean {
   if (running.kind !== 'known') return false
   const { content } = running
@@ -67,7 +71,8 @@ export function findDisplaced(
 }
 
 /**
- * What a config that replaces one on trial has to bring back: how the node was before that one.
+ * The state that a config which replaces one on trial has to bring back: how the node was before
+ * that one.
  *
  * @returns undefined: what runs is not on trial, or has no baseline
  */
@@ -109,12 +114,14 @@ function joinAll(ofKind: (contract: (typeof ALL_CONTRACTS)[number]) => Partial<T
   return Object.assign({}, ...ALL_CONTRACTS.map(ofKind))
 }
 
-/** The baseline is to be taken again. What runs keeps the one that concerns it. */
+/** The baseline is to be taken again. The running config keeps the one that concerns it. */
 export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): EvidenceRecord {
   return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
 }
 
-/** It is asked for again. What is not answered then stays as it was read before. */
+/**
+ * Has the baseline asked for again. A question that is not answered then keeps its earlier answer.
+ */
 export function renewBaseline(record: EvidenceRecord, { monotonicUs }: Snapshot['now']): EvidenceRecord {
   return changeBaseline(record, { sinceUs: monotonicUs, awaitedSinceUs: undefined, answered: [], unread: undefined })
 }
@@ -145,14 +152,19 @@ export function recallBaseline(
 
 /** Begins CLOCK_MONOTONIC anew, and ends pods and pressure. */
 function acrossBoot(baseline: Baseline): Baseline {
-  const outlives = Object.entries(baseline).filter(([name]) => !OF_BOOT.includes(name))
-  return { ...(Object.fromEntries(outlives) as unknown as Baseline), sinceUs: 0, beforeBoot: true }
+  const outlives = { ...baseline, sinceUs: 0, beforeBoot: true }
+  for (const name of OF_BOOT) delete outlives[name]
+  return outlives
 }
 
-const OF_BOOT: readonly string[] = ['awaitedSinceUs', 'unread', ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot)]
+const OF_BOOT: readonly ('awaitedSinceUs' | 'unread' | keyof Taken)[] = [
+  'awaitedSinceUs',
+  'unread',
+  ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),
+]
 
 /**
- * What `meta/` has to hold by now. undefined: nothing.
+ * The baseline that `meta/` has to hold by now. undefined: none.
  *
  * @param candidate what kubelet is about to be restarted into
  * @param kept what it holds
@@ -164,7 +176,7 @@ export function keepBaseline(
   kept: KeptBaseline | undefined,
 ): KeptBaseline | undefined {
   const { bootId, baseline, displaced } = record ?? {}
-  // What runs, and what is assigned, may not be known for a moment.
+  // The running config and the assigned one may not be known for a moment.
   if (bootId === undefined || facts.running.kind !== 'known' || facts.assignedContent === undefined) return kept
   const needed = [baseline, displaced].filter((each) => each !== undefined && isBaselineNeeded(each, facts))
   if (baseline === undefined || (candidate === undefined && needed.length === 0)) return undefined

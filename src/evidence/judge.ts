@@ -3,26 +3,27 @@
  * failed, whether a trial that is over may be promoted, and whether a fallback brought back what a
  * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
  */
-import type { CheckpointInfo, ConfigSource } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
-import { contentOfKey, hasPassed, type TrialKey } from '../decision/trial-key.ts'
 import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { healthOfRunning } from '../health/process.ts'
+import type { CheckpointInfo, ConfigSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { findBaseline, withEarlier } from './baseline.ts'
 import { type KindStanding, no, unknown, yes } from './kind.ts'
 import {
-  CONTRACTS,
+  ALL_CONTRACTS,
+  contractOf,
   EVIDENCE_KINDS,
   type EvidenceFinding,
   type EvidenceKind,
   type EvidenceView,
   levelOf,
   type ProcessEvidence,
-  questionOf,
 } from './kinds.ts'
 import { NOT_READY_US } from './ready.ts'
 
@@ -36,11 +37,11 @@ const FALLBACK_TRIALS = 1.5
 export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
-    const question = questionOf(kind)
-    const contract = question && CONTRACTS[question]
+    const contract = contractOf(kind)
     const standing = contract === undefined ? judgeByHealth(kind, snapshot) : view === undefined ? NOTHING : contract.judge(view)
     const { answer, sinceUs, isDoubtful = false, isUncompared = false } = standing
-    // What was there before a boot, and is gone, may be late, or the doing of the boot.
+    // A thing that was there before a boot, and is gone, may be late, or the boot may have removed
+    // it.
     const mayBeOfBoot = view?.baseline?.beforeBoot === true && contract?.carry !== undefined
     const mayBeNodes = standing.mayBeNodes === true || (answer === 'no' && mayBeOfBoot)
     const detail = cutToBytes(onOneLine(standing.detail), DETAIL_BYTES)
@@ -55,7 +56,10 @@ function judgeByHealth(kind: EvidenceKind, snapshot: Snapshot): KindStanding {
   return kind === 'process' ? judgeProcess(snapshot) : judgeHealthz(snapshot)
 }
 
-/** What the health record says. It decides about a failure by itself: see `findFailure`. */
+/**
+ * The answer of the health record. That record decides about a failure by itself: see
+ * `findFailure`.
+ */
 function judgeProcess({ unit, running, health }: Snapshot): KindStanding {
   if (unit.kind === 'unknown') return unknown('systemd does not answer')
   if (unit.activity === 'failed') return no('systemd gave kubelet up')
@@ -99,9 +103,10 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 }
 
 /**
- * What the node was before the first config that was not promoted arrived is no such config's
- * doing. A config's checkpoint is saved before kubelet gets it, and may be saved anew later. In the
- * first minutes of a boot, a node is not Ready in any case. undefined: not known.
+ * When the first config arrived that was not promoted: an illness of the node from before that is
+ * no such config's doing. A config's checkpoint is saved before kubelet gets it, and may be saved
+ * anew later. In the first minutes of a boot, a node is not Ready in any case. undefined: not
+ * known.
  *
  * @param startedUs the first start that is known of what runs, or before it
  */
@@ -126,8 +131,9 @@ function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: Process
 }
 
 /**
- * A gap between two looks begins the time of a healthy process anew. What does not answer on its
- * health port is the business of kind `healthz`. Where that port is not known, neither is a gap.
+ * A gap between two looks begins the time of a healthy process anew. A process that does not answer
+ * on its health port is the business of kind `healthz`. Where that port is not known, neither is a
+ * gap.
  */
 function findRenewing(snapshot: Snapshot): number | undefined {
   const process = healthOfRunning(snapshot)
@@ -145,13 +151,15 @@ export function isObserved(snapshot: Snapshot): boolean {
   const { target, candidates } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
   if (!target.atFault && !standsIn(target) && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
-  // What failed before, and is not wanted any more, is nothing that could be brought back.
+  // A config that failed before, and is not wanted any more, had nothing that could be brought
+  // back.
   const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
   return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
 /**
- * Without those that the health record decides about: it knows for how long kubelet may be ill.
+ * The required findings without those that the health record decides about: it knows for how long
+ * kubelet may be ill.
  */
 function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
   const { evidence: policy } = snapshot.policy
@@ -171,13 +179,7 @@ export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefin
   return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
 }
 
-/**
- * The kinds of evidence that a trial still waits for when its time is over. Empty: it has passed.
- */
-export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[] {
-  return listOpen(snapshot).map(({ kind }) => kind)
-}
-
+/** The evidence that a trial still waits for when its time is over. Empty: it has passed. */
 function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
   const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
@@ -208,8 +210,9 @@ export function isEvidenceKnown(snapshot: Snapshot): boolean {
 }
 
 /**
- * What a proof still needs. Static pods and pods are compared with what ran before. Where nothing
- * ran before, the config cannot have lost anything, and the other evidence proves it.
+ * The evidence that a proof still needs. Static pods and pods are compared with those that ran
+ * before. Where nothing ran before, the config cannot have lost anything, and the other evidence
+ * proves it.
  */
 export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
@@ -218,8 +221,7 @@ export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFindin
 
 /** A kind that says no only of pods that ran before. */
 function isOfPods(kind: EvidenceKind): boolean {
-  const question = questionOf(kind)
-  return question !== undefined && CONTRACTS[question].isOneWay !== undefined
+  return contractOf(kind)?.isOneWay !== undefined
 }
 
 /**
@@ -235,19 +237,18 @@ function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boo
 }
 
 /**
- * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
- * or it reported since its start, if only that a node which had not been Ready still is not.
- * Without a health port, nothing else tells whether kubelet works.
+ * Kubelet has to have reached the API server, wherever that can be found out: by a kind that says
+ * yes, or that saw it. Without a health port, nothing else tells whether kubelet works.
  */
 function listMissingContact(snapshot: Snapshot, required: readonly EvidenceFinding[]): readonly EvidenceFinding[] {
   const process = viewEvidence(snapshot)?.process
-  const contact = required.filter(({ kind }) => kind === 'lease' || kind === 'ready')
-  if (process === undefined || contact.some(({ answer }) => answer === 'yes')) return []
-  const { lease, node } = process
-  if (contact.some(({ kind }) => kind === 'ready') && node?.reportedAtUs !== undefined) return []
-  const isKnowable = lease?.resourceVersion !== undefined || node?.firstReportedAtMs !== undefined
-  const isBlind = snapshot.healthz === undefined && (lease !== undefined || node !== undefined)
-  return isKnowable || isBlind ? contact : []
+  if (process === undefined) return []
+  const showing = required.filter(({ kind }) => contractOf(kind)?.contact !== undefined)
+  if (showing.some(({ kind, answer }) => answer === 'yes' || contractOf(kind)?.contact?.(process).isMade === true)) return []
+  const contacts = ALL_CONTRACTS.flatMap(({ contact }) => (contact === undefined ? [] : [contact(process)]))
+  const isKnowable = contacts.some((contact) => contact.isKnowable)
+  const isBlind = snapshot.healthz === undefined && contacts.some((contact) => contact.isAsked)
+  return isKnowable || isBlind ? showing : []
 }
 
 /** undefined: the trial is not over, or waits for no evidence. */
@@ -271,8 +272,8 @@ export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict)
   const required = listRequired(snapshot)
   if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
   const trial = running.kind === 'known' ? measureHealth(snapshot, running.key) : undefined
-  // What cannot be compared speaks neither for nor against the config, but where it failed with
-  // that.
+  // Evidence that cannot be compared speaks neither for nor against the config, unless the config
+  // failed with that evidence.
   const isOpen = ({ kind, isDoubtful, isUncompared }: EvidenceFinding) => isDoubtful && (!isUncompared || kind === evidence)
   return trial?.remainingUs === 0 && required.every((each) => each.answer !== 'no' && !isOpen(each))
 }

@@ -1,9 +1,10 @@
 /**
- * A kind of evidence is one contract: what is asked and when, what is kept of it from before a
- * restart and since, how it is judged, and what it means. `kinds.ts` has the table of them. Each
- * kind has one answer, and `unknown` never condemns a config. Pure.
+ * A kind of evidence is one contract: what is asked and when, which right that takes, what is kept
+ * of it from before a restart and since, how it is judged, what it means, and how reports name it.
+ * `kinds.ts` has the table of them. Each kind has one answer, and `unknown` never condemns a
+ * config. Pure.
  */
-import { isTrialKey } from '../decision/trial-key.ts'
+import { isTrialKey } from '../subject/trial-key.ts'
 import { type Fields, isFlag, isNumber, isText, listOf, oneOf, optional, type Shaped, type TypeOf } from '../values/json-shape.ts'
 
 export type Answer = 'yes' | 'no' | 'unknown'
@@ -36,11 +37,11 @@ export interface NotAsked {
   readonly isStrangers?: true
 }
 
-/** What is recorded of each process of kubelet. */
+/** The fields that are recorded of each process of kubelet. */
 export const PROCESS = {
   invocationId: isText,
   key: isTrialKey,
-  /** When it started. */
+  /** When the process started. */
   sinceUs: isNumber,
   /** Requests to the API server since `requestsSinceUs`, over all processes of this content. */
   requests: isNumber,
@@ -53,7 +54,7 @@ export const PROCESS = {
   writtenAtUs: optional(isNumber),
 }
 
-/** What is recorded of each baseline: how the node was before kubelet was restarted. */
+/** The fields that are recorded of each baseline: how the node was before kubelet was restarted. */
 export const BASELINE = {
   candidate: isTrialKey,
   /** InvocationID of the process that ran then. */
@@ -79,6 +80,26 @@ export const BASELINE = {
   beforeBoot: optional(isFlag),
 }
 
+/** A read of the API server, as in `resourceAttributes` of a SelfSubjectAccessReview. */
+export interface ReadRight {
+  readonly verb: 'get' | 'list'
+  readonly group?: string
+  readonly resource: string
+  readonly namespace?: string
+  readonly name?: string
+  /** Servers before 1.31 know no such field, and decide without it. */
+  readonly fieldSelector?: { readonly requirements: readonly { key: string; operator: 'In'; values: readonly string[] }[] }
+}
+
+/** Whether kubelet has reached the API server, as far as one kind tells. */
+interface Contact {
+  readonly isAsked: boolean
+  /** The answers show whether kubelet has reached the API server. */
+  readonly isKnowable: boolean
+  /** Kubelet has reached the API server, although the kind may not say yes. */
+  readonly isMade: boolean
+}
+
 type BaselineOf<Taken> = Shaped<typeof BASELINE> & Taken & { readonly earlier?: Taken | undefined }
 
 /** When an answer arrives. */
@@ -94,7 +115,10 @@ export interface Moment<Process, Taken> {
   readonly isPromoted: boolean
   /** As it was before the answer. */
   readonly process: Shaped<typeof PROCESS> & Process
-  /** What the process is compared with. undefined: nothing, since it runs from before a restart. */
+  /**
+   * The baseline that the process is compared with. undefined: none, since it runs from before a
+   * restart.
+   */
   readonly baseline: BaselineOf<Taken> | undefined
 }
 
@@ -130,8 +154,14 @@ export interface View<Process, Taken> {
  */
 export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly kind: string
+  /** How reports say that a config failed with it. */
+  readonly loss: string
   /** The answer costs the API server a request. */
   readonly asksServer: boolean
+  /** The rights that have to be granted for the question. Absent: no more than each agent needs. */
+  readonly rights?: (nodeName: string) => readonly ReadRight[]
+  /** The files of kubelet's static pods are read for it. */
+  readonly readsManifests?: true
   /** Another question that is asked for this kind, too. */
   readonly needs?: string
   readonly seen: Fields
@@ -141,22 +171,25 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   /** Between two answers. Rarely once it is proven. */
   readonly gapUs: (view: View<Process, Before>) => number
   /**
-   * What the baseline has of the answer, while the process from before the restart runs. Absent:
-   * the kind needs no baseline.
+   * The part of the answer that the baseline keeps, while the process from before the restart runs.
+   * Absent: the kind needs no baseline.
    */
   readonly take?: (answer: Said, moment: Moment<Process, Before>) => Partial<Taken>
   /** Asked again while the restart waits. */
   readonly isTooEarly?: (answer: Said, moment: Moment<Process, Before>) => boolean
   readonly fold: (answer: Said, moment: Moment<Process, Before>) => Partial<Seen>
   readonly judge: (view: View<Process, Before>) => KindStanding
+  /** Only a write of the agent's own tells more. */
+  readonly needsWrite?: (view: View<Process, Before>, nowUs: number) => boolean
+  readonly contact?: (process: Process) => Contact
   /**
    * Whether a no is damage that no restart undoes. Absent: it never is. Present: the kind says no
    * of pods that ran before, so a config that replaced nothing cannot have lost any.
    */
   readonly isOneWay?: (view: View<Process, Before>) => boolean
   /**
-   * What a config that replaces one on trial has to bring back. Absent: nothing, nor does the
-   * baseline of this kind outlive a boot.
+   * The state that a config which replaces one on trial has to bring back. Absent: none, nor does
+   * the baseline of this kind outlive a boot.
    */
   readonly carry?: (before: Taken, isSameKubelet: boolean) => Partial<Taken>
   /**
@@ -165,7 +198,7 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
    * @param isPromoted a config that had been promoted ran at the earlier time
    */
   readonly join?: (earlier: Taken, later: Taken, isPromoted: boolean) => Partial<Taken>
-  /** What of the baseline ends with the boot. */
+  /** The fields of the baseline that end with the boot. */
   readonly ofBoot?: readonly (keyof Taken & string)[]
   /** Before a claim in a rollout: the question counts as answered. */
   readonly isAnswered?: (baseline: Taken) => boolean
@@ -176,7 +209,7 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
 /** How one kind of evidence stands, before its kind is named. */
 export interface KindStanding {
   readonly answer: Answer
-  /** What was seen, for people. */
+  /** The observation, for people. */
   readonly detail: string
   /** CLOCK_MONOTONIC since when the answer holds. undefined: not known. */
   readonly sinceUs?: number | undefined
@@ -188,8 +221,8 @@ export interface KindStanding {
   /** Of a no: the node itself may be the cause, so that the verdict is doubtful. */
   readonly mayBeNodes?: boolean
   /**
-   * Doubtful since it is not known how the node was before: this process shows what would be a no
-   * if the node had been well.
+   * The standing is doubtful since the state of the node before is not known: this process shows
+   * what would be a no if the node had been well.
    */
   readonly isUncompared?: boolean
 }

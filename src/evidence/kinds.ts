@@ -17,9 +17,26 @@ import { STATIC_PODS } from './static-pods.ts'
  * Each kind by its question, which is its name in the records. In the order in which they are
  * asked.
  */
-const KINDS = { node: READY, lease: LEASE, pods: PODS, runtime: RUNTIME, serving: SERVING, 'static-pods': STATIC_PODS }
-const SEEN = { ...READY.seen, ...LEASE.seen, ...PODS.seen, ...RUNTIME.seen, ...SERVING.seen, ...STATIC_PODS.seen }
-const TAKEN = { ...READY.taken, ...PODS.taken, ...RUNTIME.taken, ...SERVING.taken, ...STATIC_PODS.taken }
+const KINDS = {
+  node: READY,
+  lease: LEASE,
+  pods: PODS,
+  runtime: RUNTIME,
+  serving: SERVING,
+  'static-pods': STATIC_PODS,
+}
+
+/** The fields that all kinds record together, of a process or in the baseline. */
+function fieldsOf<Part extends 'seen' | 'taken'>(part: Part): FieldsOf<Part> {
+  return Object.assign({}, ...Object.values(KINDS).map((kind) => kind[part]))
+}
+
+type FieldsOf<Part extends 'seen' | 'taken'> = AllOf<(typeof KINDS)[keyof typeof KINDS][Part]>
+/** The intersection of a union. */
+type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void ? All : never
+
+const SEEN = fieldsOf('seen')
+const TAKEN = fieldsOf('taken')
 
 export type Taken = Shaped<typeof TAKEN>
 export type Question = keyof typeof KINDS
@@ -51,6 +68,11 @@ export function levelOf(policy: EvidencePolicy, kind: EvidenceKind): EvidenceLev
 }
 
 /** undefined: a kind that the health record judges. */
+export function contractOf(kind: EvidenceKind): (typeof ALL_CONTRACTS)[number] | undefined {
+  return ALL_CONTRACTS.find((contract) => contract.kind === kind)
+}
+
+/** The same. */
 export function questionOf(kind: EvidenceKind): Question | undefined {
   return QUESTIONS.find((question) => KINDS[question].kind === kind)
 }
@@ -60,7 +82,7 @@ export type SeenFact<Asked extends Question = Question> = {
   readonly [Q in Asked]: { readonly question: Q; readonly answer: Answers[Q] }
 }[Asked]
 
-/** Of any kind. */
+/** An answer of any kind. */
 export interface AnySeen {
   readonly question: Question
   readonly answer: Answers[Question]
@@ -74,7 +96,7 @@ export interface Fact {
   readonly seen: SeenFact
 }
 
-/** What is known of one kind of evidence, about the process that runs. */
+/** The standing of one kind of evidence, about the process that runs. */
 export interface EvidenceFinding extends Required<KindStanding> {
   readonly kind: EvidenceKind
   readonly damage: Damage
@@ -82,7 +104,7 @@ export interface EvidenceFinding extends Required<KindStanding> {
 
 const isQuestion = oneOf(...QUESTIONS)
 
-/** What was seen of one process of kubelet. */
+/** The observations of one process of kubelet. */
 const isProcessEvidence = shape({
   ...PROCESS,
   /** When each question was answered last. */
@@ -112,9 +134,9 @@ export type EarlierState = TypeOf<typeof isEarlierState>
 /** How the node was before kubelet was restarted into `candidate`. */
 const isBaseline = shape({
   ...BASELINE,
-  /** What was answered, if only with "not known". */
+  /** Questions that were answered, if only with "not known". */
   answered: listOf(isQuestion),
-  /** Those of them that nothing could be read about. */
+  /** Questions among these that nothing could be read about. */
   unread: optional(listOf(isUnreadQuestion)),
   ...TAKEN,
   earlier: optional(isEarlierState),
@@ -147,7 +169,7 @@ export type EvidenceView = View<ProcessEvidence, Taken>
 export type EvidenceMoment = Moment<ProcessEvidence, Taken>
 
 type ContractOf<Said> = Contract<Said, ProcessEvidence, Taken> & { readonly needs?: Question }
-/** What the engine knows of each kind. */
+/** The contract of each kind, as the engine knows it. */
 export const CONTRACTS: { readonly [Q in Question]: ContractOf<Answers[Q]> & { readonly kind: OptionalKind } } = KINDS
 /** Without what reads an answer. */
 export const ALL_CONTRACTS: readonly Omit<(typeof CONTRACTS)[Question], 'take' | 'isTooEarly' | 'fold'>[] = Object.values(CONTRACTS)

@@ -18,16 +18,16 @@ const isLeaseSeen = shape({
   /** undefined: no Lease was ever seen. */
   resourceVersion: optional(isText),
   durationSeconds: isNumber,
-  /** How often it had another resourceVersion than before. */
+  /** How often the Lease had another resourceVersion than before. */
   renewals: isNumber,
-  /** When it was first seen with this resourceVersion. */
+  /** When the Lease was first seen with this resourceVersion. */
   sameSinceUs: optional(isNumber),
   lastUs: isNumber,
   /** When kubelet renewed it last, by what the last sample says. */
   renewedUs: optional(isNumber),
   /** When a sample last showed one that was not renewed for as long as node controllers wait. */
   slowUs: optional(isNumber),
-  /** Of the second renewal. */
+  /** When the second renewal was seen. */
   provenAtUs: optional(isNumber),
   /** Why the last sample has no Lease; empty: it has. */
   problem: isText,
@@ -56,7 +56,9 @@ const AWAITED_SAMPLE_US = 15e6
 
 export const LEASE = {
   kind: 'lease',
+  loss: 'kubelet did not renew its Lease',
   asksServer: true,
+  rights: (name) => [{ verb: 'get', group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease', name }],
   seen: SEEN,
   taken: {},
   firstUs: () => 0,
@@ -69,6 +71,8 @@ export const LEASE = {
   },
   fold: (answer, { process, atUs, wallMs }) => ({ lease: foldLease(process.lease, answer, atUs, wallMs) }),
   judge: judgeLease,
+  needsWrite,
+  contact: ({ lease }) => ({ isAsked: lease !== undefined, isKnowable: lease?.resourceVersion !== undefined, isMade: false }),
 } as const satisfies Contract<LeaseAnswer | NoAnswer, Shaped<typeof SEEN>, object, Process>
 
 /** undefined: it was not asked. */
@@ -125,7 +129,7 @@ export function findSlowness(view: LeaseView): 'slow' | 'silent' | undefined {
  * Whether the agent should write, since only a write that succeeds tells a kubelet that is cut off
  * from an API server that takes no writes.
  */
-export function needsWrite(view: LeaseView, nowUs: number): boolean {
+function needsWrite(view: LeaseView, nowUs: number): boolean {
   const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease?.resourceVersion === undefined || lease.problem !== '') return false
   if (view.process.node?.ready === 'Unknown' && lease.renewedUs !== undefined) {

@@ -4,7 +4,7 @@
  * until Kubernetes 1.34 every restart resets it (KEP-4781), and applications fail for reasons of
  * their own. Pure.
  */
-import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, type KindStanding, type Moment, type NoAnswer, no, perhapsNo, unknown, type View, yes } from './kind.ts'
 
@@ -71,7 +71,16 @@ const MOST_LOST = 20
 
 export const PODS = {
   kind: 'pods',
+  loss: 'pods were lost',
   asksServer: true,
+  /** As it is asked for: a node may read the pods of itself only. */
+  rights: (nodeName) => [
+    {
+      verb: 'list',
+      resource: 'pods',
+      fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] },
+    },
+  ],
   /** The Node has the pressure. */
   needs: 'node',
   seen: SEEN,
@@ -109,8 +118,8 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
 }
 
 /**
- * It had been admitted before the baseline, and has failed since. Each clock is compared with
- * itself.
+ * Whether a pod had been admitted before the baseline, and has failed since. Each clock is compared
+ * with itself.
  */
 function isLost({ uid, reason, createdAtMs, startedAtMs }: FailedPod, baseline: Baseline | undefined): boolean {
   if (baseline?.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false

@@ -26,7 +26,7 @@ import { judgeServing, needsServersWord, type ServingSeen, type ServingTaken } f
 
 export interface NodeAnswer {
   readonly kind: 'found'
-  /** Of the condition Ready. */
+  /** The status of the condition Ready. */
   readonly ready: 'True' | 'False' | 'Unknown' | 'absent'
   readonly message: string
   /** When kubelet last wrote the status, by the clock of the API server. undefined: not known. */
@@ -83,7 +83,7 @@ type Before = Taken & RuntimeTaken & ServingTaken
 type ReadyView = View<Process, Before>
 type ReadyMoment = Moment<Process, Before>
 
-/** Shorter, it may be a moment. */
+/** A shorter time may be a moment. */
 export const NOT_READY_US = 300e6
 /**
  * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.
@@ -105,8 +105,9 @@ const NAMES_RUNTIME = /network|\bcni\b|runtime|\bpleg\b/i
 
 export const READY = {
   kind: 'ready',
+  loss: 'the Node was not Ready',
   asksServer: true,
-  /** What kubelet says of the Node is read in the light of what the runtime says. */
+  /** The runtime is asked too: its answer tells how to read what kubelet says of the Node. */
   needs: 'runtime',
   seen: SEEN,
   taken: TAKEN,
@@ -123,12 +124,19 @@ export const READY = {
   take(answer, { healthyUs }) {
     if (answer.kind !== 'found') return {}
     const { ready, reportedAtMs, pressure } = answer
-    // What a process does not show right after its start is no lasting illness of the node.
+    // A condition that a process does not show right after its start is no lasting illness of the
+    // node.
     const isKnown = ready === 'True' || healthyUs >= NOT_READY_US
     return { ready: isKnown ? ready : undefined, reportedAtMs, pressure }
   },
   fold: (answer, moment) => ({ node: foldNode(answer, moment) }),
   judge: judgeReady,
+  /** Also by a report that a node which had not been Ready still is not. */
+  contact: ({ node }) => ({
+    isAsked: node !== undefined,
+    isKnowable: node?.firstReportedAtMs !== undefined,
+    isMade: node?.reportedAtUs !== undefined,
+  }),
   carry: ({ ready }) => ({ ready }),
   join: (earlier, later, isPromoted) => ({
     ready: [earlier, later].some((each) => each.ready === 'True') ? 'True' : (isPromoted ? earlier : later).ready,

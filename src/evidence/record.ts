@@ -2,11 +2,12 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
-import { LOCAL_CONTENT } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
-import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
 import type { Acceptance } from '../decision/verdict.ts'
 import type { Running } from '../health/sample.ts'
+import { LOCAL_CONTENT } from '../subject/config-source.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
 import {
@@ -30,12 +31,12 @@ const BLIND_US = 600e6
 const LONGEST_DETAIL = 200
 
 interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>, Partial<Pick<Snapshot, 'restarts'>> {
-  /** What kubelet is about to be restarted into, for which a baseline is taken. */
+  /** The content that kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
-  /** What preflight says that the candidate changes. undefined: not known. */
+  /** The fields that the candidate changes, according to preflight. undefined: not known. */
   readonly changes?: Acceptance['changes']
   readonly startDeadlineUs: number
-  /** Of the unit, as systemd counts them. */
+  /** The automatic restarts of the unit, as systemd counts them. */
   readonly nRestarts?: number
   /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
   readonly healthySinceUs: number | undefined
@@ -87,7 +88,7 @@ function noteControlPlane(
 
 type KnownRunning = Extract<Running, { kind: 'known' }>
 
-/** What was paid in requests stays with the content, however often kubelet restarts with it. */
+/** The requests that were spent stay with the content, however often kubelet restarts with it. */
 function followProcess(
   before: ProcessEvidence | undefined,
   { invocationId, key, startedAtUs }: KnownRunning,
@@ -140,7 +141,7 @@ function openBaseline(
   const changed = fold.changes?.from === content ? fold.changes.fields : undefined
   if (before?.candidate === candidate && before.invocationId === invocationId) {
     const known = before.changed !== undefined || changed === undefined ? before : { ...before, changed }
-    // What has passed its trial since broke nothing.
+    // A config that has passed its trial since then broke nothing.
     return known.ofPromoted !== true && runsPromoted(fold) ? { ...known, earlier: undefined, ofPromoted: true } : known
   }
   const earlier = findEarlier(record, fold)
@@ -163,7 +164,7 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 
 /** Taken once, while the process from before the restart runs. */
 function foldBaseline<Q extends Question>(before: Baseline, seen: SeenFact<Q>, moment: EvidenceMoment): Baseline {
-  // It was asked for the previous baseline, and arrives late.
+  // The answer was asked for the previous baseline, and arrives late.
   if (moment.atUs < before.sinceUs) return before
   const { take, isTooEarly } = CONTRACTS[seen.question]
   const isKept = before.answered.includes(seen.question) || isTooEarly?.(seen.answer, moment) === true
@@ -188,8 +189,8 @@ function foldProcess<Q extends Question>(before: ProcessEvidence, seen: SeenFact
 }
 
 /**
- * Counts the request, and whether the API server was reachable all the while. What did not reach it
- * cost it nothing, and the questions of a trial must not be used up by an outage.
+ * Counts the request, and whether the API server was reachable all the while. A request that did
+ * not reach it cost it nothing, and the questions of a trial must not be used up by an outage.
  */
 function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: AnySeen): ProcessEvidence {
   if (!CONTRACTS[question].asksServer || answer.kind === 'not-asked') return before

@@ -5,7 +5,7 @@
 import { isFlag, isNumber, isText, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 
-export interface RuntimeAnswer {
+interface RuntimeAnswer {
   readonly kind: 'answered' | 'silent'
   readonly endpoint: string
   readonly detail: string
@@ -27,7 +27,7 @@ const SEEN = { runtime: optional(isRuntimeSeen) }
 const TAKEN = {
   /** The container runtime's endpoint that kubelet used. */
   endpoint: optional(isText),
-  /** It did not answer there, as long as that process ran. undefined: not known. */
+  /** The runtime did not answer there, as long as that process ran. undefined: not known. */
   isRuntimeSilent: optional(isFlag),
 }
 export type RuntimeTaken = Shaped<typeof TAKEN>
@@ -35,6 +35,7 @@ type RuntimeView = View<Shaped<typeof SEEN>, RuntimeTaken>
 
 export const RUNTIME = {
   kind: 'runtime',
+  loss: 'the container runtime did not answer',
   asksServer: false,
   seen: SEEN,
   taken: TAKEN,

@@ -3,14 +3,15 @@
  * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
-import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+
 import { findRolloutTurn, owesProof } from '../decision/rollout-turn.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess } from '../decision/target.ts'
 import { measureTrial } from '../decision/trial.ts'
-import { contentOfKey, type TrialKey } from '../decision/trial-key.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
+import type { ConfigSource, ContentHash } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isObserved, viewEvidence } from './judge.ts'
 import {
   ALL_CONTRACTS,
@@ -26,7 +27,6 @@ import {
   questionOf,
   type UnreadQuestion,
 } from './kinds.ts'
-import { needsWrite } from './lease.ts'
 import { isUnknownAtTimes } from './ready.ts'
 
 /** How long a restart waits for the baseline. */
@@ -51,7 +51,7 @@ const PER_LATER_TRIAL = 4
 /** For a Node that was seen Unknown. */
 const FOR_UNKNOWN = 2
 const SHORTEST_GAP_US = 1e6
-export interface Due {
+interface Due {
   readonly questions: readonly Question[]
   /** Only a write of the agent's own tells why a Lease is not renewed. */
   readonly write: boolean
@@ -60,8 +60,8 @@ export interface Due {
 const NOTHING_DUE: Due = { questions: [], write: false }
 
 /**
- * What kubelet is about to be restarted into, or what the node would claim to start in a rollout. A
- * fallback never waits for evidence.
+ * The content that kubelet is about to be restarted into, or that the node would claim to start in
+ * a rollout. A fallback never waits for evidence.
  */
 export function findCandidateOfBaseline(snapshot: Snapshot): TrialKey | undefined {
   const { running, nextStart, unit } = snapshot
@@ -108,7 +108,7 @@ function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseli
   return isOfRunning && baseline.candidate === candidate ? baseline : undefined
 }
 
-/** What the API server did not answer, which it may answer while the restart waits. */
+/** Questions that the API server did not answer, and may answer while the restart waits. */
 function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
   return unread.filter(
     ({ question, kind }) => kind === 'unreachable' && isTaken(question) && API_QUESTIONS.includes(question) && isAsked(question, policy),
@@ -201,15 +201,16 @@ function dueInTrial(snapshot: Snapshot): Due {
   const view = viewEvidence(snapshot)
   // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
   if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
-  const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
+  const asked = QUESTIONS.filter((question) => isAsked(question, policy.evidence))
+  const wanted = asked.filter((question) => isDue(question, snapshot, view))
   return {
     questions: withinBudget(wanted, snapshot, view),
-    write: isAsked('lease', policy.evidence) && needsWrite(view, snapshot.now.monotonicUs),
+    write: asked.some((question) => CONTRACTS[question].needsWrite?.(view, snapshot.now.monotonicUs) === true),
   }
 }
 
 /**
- * What has to be asked before a claim: the required questions that have no answer yet.
+ * The questions to ask before a claim: the required ones that have no answer yet.
  *
  * @param baseline undefined: none was taken
  */
@@ -257,7 +258,7 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const more = process.node?.unknownUs === undefined ? 0 : FOR_UNKNOWN
   const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * later + more
   const left = Math.max(0, Math.floor(granted) - process.requests)
-  // What was answered longest ago comes first, so that one question cannot use up the budget.
+  // The question that was answered longest ago comes first, so that no question uses up the budget.
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
@@ -266,10 +267,10 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
 
 /**
  * Whether the evidence that a proof needs can be read, before this node claims to be a witness of a
- * rollout: what cannot be read while the config before it runs cannot be read in the trial either.
- * What the answers say is no matter here, since another config may change it.
+ * rollout: evidence that cannot be read while the config before it runs cannot be read in the trial
+ * either. The answers themselves do not matter here, since another config may change them.
  *
- * @param candidate what the node would claim to start
+ * @param candidate the content that the node would claim to start
  */
 export function findEvidenceAccess(snapshot: Snapshot, candidate: TrialKey): RolloutNode['evidence'] {
   const { evidence, running, unit, policy } = snapshot

@@ -81,7 +81,7 @@ function findUser(body: string): string | undefined {
   return /\buser=([^,)\s]{1,253})/.exec(body)?.[1]
 }
 
-/** Of the first certificate. Kubelet takes it only within this time. */
+/** The validity of the first certificate. Kubelet takes it only within this time. */
 function readValidity(pem: string): Pick<Extract<ServingAnswer, { kind: 'answered' }>, 'valid'> {
   try {
     const { validFrom, validTo } = new X509Certificate(pem)

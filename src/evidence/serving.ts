@@ -19,7 +19,8 @@ export type ServingAnswer =
       readonly valid?: { readonly fromMs: number; readonly untilMs: number } | undefined
     }
   /**
-   * It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it.
+   * The port speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must
+   * approve it.
    */
   | { readonly kind: 'no-certificate'; readonly detail: string }
   /**
@@ -31,9 +32,9 @@ export type ServingAnswer =
 const isServingSeen = shape({
   /** undefined: no TLS. */
   status: optional(isNumber),
-  /** It speaks TLS, but has no certificate. */
+  /** The port speaks TLS, but has no certificate. */
   noCertificate: optional(isFlag),
-  /** It speaks TLS, and did not answer the request. */
+  /** The port speaks TLS, and did not answer the request. */
   isSilent: optional(isFlag),
   user: optional(isText),
   /** The client certificate had run out, or was not valid yet, by the clock of the node. */
@@ -43,7 +44,7 @@ const isServingSeen = shape({
   sinceUs: isNumber,
   lastUs: isNumber,
   /**
-   * Of that time, since when the API server answered each request, and took the agent's
+   * Since when, within that time, the API server answered each request, and took the agent's
    * credentials.
    */
   serverUpSinceUs: optional(isNumber),
@@ -75,6 +76,7 @@ const SERVES_WITHIN_US = 2e6
 
 export const SERVING = {
   kind: 'serving',
+  loss: "kubelet's TLS port did not serve the node",
   asksServer: false,
   seen: SEEN,
   taken: TAKEN,
@@ -182,7 +184,9 @@ export function needsServersWord(serving: ServingSeen): boolean {
   return serving.status === 401 || serving.user === ANONYMOUS || asksServer(serving)
 }
 
-/** What the port answers depends on the API server, which kubelet asks about each request. */
+/**
+ * Whether the answer of the port depends on the API server, which kubelet asks about each request.
+ */
 function asksServer({ status, isSilent }: ServingSeen): boolean {
   return isSilent === true || (status !== undefined && status >= 500)
 }

@@ -6,7 +6,7 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { identityOfKey } from '../decision/trial-key.ts'
+import { identityOfKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 import { NOT_READY_US } from './ready.ts'
@@ -23,11 +23,11 @@ export interface StaticPod {
   readonly hash: string
   /** `namespace/name`; the name ends with the node's. */
   readonly name: string
-  /** It has a ready sandbox and a running container. */
+  /** The pod has a ready sandbox and a running container. */
   readonly isRunning: boolean
   /** Kubelet keeps a ready sandbox for it, and its containers have ended by themselves. */
   readonly isHeld?: boolean | undefined
-  /** When its latest sandbox was created, by the clock of the node. */
+  /** When the pod's latest sandbox was created, by the clock of the node. */
   readonly startedAtMs?: number | undefined
 }
 
@@ -45,15 +45,15 @@ export interface Manifest {
 
 const isStaticPodsSeen = shape({
   missing: listOf(shape({ name: isText, sinceUs: isNumber })),
-  /** They run with another config hash, although their manifest is the same. */
+  /** Pods that run with another config hash, although their manifest is the same. */
   replaced: listOf(isText),
-  /** Kubelet keeps their sandboxes, and their containers have ended by themselves. */
+  /** Pods whose sandboxes kubelet keeps, and whose containers have ended by themselves. */
   held: optional(listOf(isText)),
-  /** They do not run, and their manifest changed or was not found. */
+  /** Pods that do not run, and whose manifest changed or was not found. */
   excused: listOf(isText),
-  /** They do not run, and it is not known whether they would have without this config. */
+  /** Static pods that do not run. Whether they would run without this config is not known. */
   idle: optional(listOf(isText)),
-  /** When the last of them was seen to run. */
+  /** When the last of the pods was seen to run. */
   provenAtUs: optional(isNumber),
   lastUs: isNumber,
   /** Why the last sample has no pods; empty: it has. */
@@ -78,7 +78,7 @@ const isStaticPodBefore = shape({
 type StaticPodBefore = TypeOf<typeof isStaticPodBefore>
 const isIdleManifest = shape({
   ...manifestFile,
-  /** Of its pod, as in the file, or those in it that may be its name. */
+  /** The name of the manifest's pod, as in the file, or those in it that may be that name. */
   names: listOf(isText),
   /**
    * Kubelet had run for long, with local or a config that had been promoted: it is known that the
@@ -103,7 +103,9 @@ const MOST_NAMES = 10
 
 export const STATIC_PODS = {
   kind: 'static-pods',
+  loss: 'static pods were lost',
   asksServer: false,
+  readsManifests: true,
   seen: SEEN,
   taken: TAKEN,
   firstUs: (trialUs) => Math.min(10e6, trialUs / 10),
@@ -150,7 +152,7 @@ function findPod({ names }: Pick<IdleManifest, 'names'>, pods: readonly StaticPo
   return own.find(({ isRunning }) => isRunning) ?? own.find(({ isHeld }) => isHeld === true)
 }
 
-/** Those of both, where the earlier one may know more. */
+/** The idle manifests of both baselines, where the earlier one may know more. */
 function joinIdle(earlier: readonly IdleManifest[] = [], later: readonly IdleManifest[] = []): readonly IdleManifest[] {
   const wasLasting = (each: ManifestFile) => earlier.some((other) => other.isLasting === true && isSameManifest(other, each))
   const known = later.map((each) => (wasLasting(each) ? { ...each, isLasting: true } : each))

@@ -47,13 +47,13 @@ export const isExcuse = shape({
 })
 export type Excuse = TypeOf<typeof isExcuse>
 
-/** What is excused at this look. */
+/** Failures that are excused at this look. */
 export interface Excused {
-  /** What the subject does. */
+  /** Failures of the subject. */
   readonly subject: boolean
-  /** What the process does that runs, or ran last. */
+  /** Failures of the process that runs, or ran last. */
   readonly process: boolean
-  /** This invocation of the unit, since its runtime was silent when it began. */
+  /** The start of this invocation of the unit, since its runtime was silent when it began. */
   readonly start: boolean
   /** Kubelet is down, since its runtime is silent. */
   readonly down: boolean
@@ -72,7 +72,7 @@ export function findExcused(fold: Fold<Excuse & Looks>, starts: Pick<Starts, 'st
   const start = ofProcess === undefined ? beganNow : ofProcess.beganExcused === true
   // Rule 40: systemd may give kubelet up at the very exit of which the runtime answers again.
   const isGivenUp = needsStart(unit.activity) && start
-  // Rule 39: what went down without its runtime is excused until it runs again.
+  // Rule 39: a kubelet that went down without its runtime is excused until it runs again.
   const down = isDown(unit.activity) && (subject || isGivenUp || ofProcess?.excused === true)
   return { subject, process: excuses(sinceUs, excusedExits, sample), start, down, silentSinceUs }
 }
@@ -80,7 +80,7 @@ export function findExcused(fold: Fold<Excuse & Looks>, starts: Pick<Starts, 'st
 interface News {
   /** Kubelet needs its runtime no longer to start. */
   readonly isUp: boolean
-  /** It has run for a whole trial. */
+  /** Kubelet has run for a whole trial. */
   readonly isSettled: boolean
   /** How many exits are excused that are new. */
   readonly exits: number

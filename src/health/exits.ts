@@ -3,8 +3,8 @@
  * latest of them. The latest show a crash loop that is slower than a trial, in which each process
  * stays healthy for long enough to be promoted. Pure.
  */
-import { contentOfKey, isTrialKey, type TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import { contentOfKey, isTrialKey, type TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { isNumber, isText, listOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Excuse, Excused } from './excuse.ts'
@@ -14,15 +14,18 @@ import type { Process, ProcessHealth } from './process.ts'
 import { hasEnded, type SampleHealth } from './sample.ts'
 import type { Starts } from './starts.ts'
 
-/** Of the time in which kubelet starts with the config: the time of another one does not count. */
+/**
+ * The window of exits. Only the time in which kubelet starts with the config counts, not that of
+ * another one.
+ */
 const WINDOW_US = 24 * HOUR_US
-/** So many exits within the window are a failure. No more are kept of one config. */
+/** This many exits within the window are a failure. No more are kept of one config. */
 const EXITS_THAT_FAIL = 10
 /** The exits of so many configs are kept. */
 const MOST_CONFIGS = 8
 /** Nobody upgrades a kubelet so often within a few minutes. */
 export const KUBELETS_OF_NO_UPGRADE = 3
-/** So many are worth a warning. */
+/** This many exits are worth a warning. */
 const EXITS_THAT_WARN = 5
 
 /** One exit of kubelet that was not requested. */
@@ -33,11 +36,11 @@ const isKubeletExit = shape({
   invocationId: isText,
   /** undefined: not known. */
   startedAtUs: optional(isNumber),
-  /** When it was noticed. */
+  /** When the exit was noticed. */
   atUs: isNumber,
   /** For how long kubelet has started with other configs since then. */
   awayUs: optional(isNumber),
-  /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
+  /** The last words of kubelet. undefined: the journal could not be read, or has not been yet. */
   words: optional(isText),
   /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */
   killedBy: optional(isText),
@@ -162,12 +165,15 @@ function isCountDue(known: Starts & Exits): boolean {
   return !isAlive(known) && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
 }
 
-/** Its process had not ended at the last look. */
+/** Whether the process of the record had not ended at the last look. */
 function isAlive({ exitSeenOf, invocationId }: Pick<Starts & Exits, 'exitSeenOf' | 'invocationId'>): boolean {
   return exitSeenOf !== invocationId
 }
 
-/** What exits is what ran last, or systemd has started it from the same config since. */
+/**
+ * Whether the process that exits is the one that ran last, or systemd has started it from the same
+ * config since.
+ */
 function isOfWhatRanLast(known: (Starts & Process) | undefined, unit: KnownUnit): boolean {
   const last = known?.process
   if (known === undefined || last === undefined) return false
@@ -175,7 +181,8 @@ function isOfWhatRanLast(known: (Starts & Process) | undefined, unit: KnownUnit)
 }
 
 /**
- * Of the same content, started as another kubelet than is installed: what exits is charged to it.
+ * The process of the same content that was started as another kubelet than is installed: its exit
+ * is charged to it.
  */
 function findFormer({ known, subject, interval }: Fold<Process>): ProcessHealth | undefined {
   const process = known?.process
@@ -223,7 +230,7 @@ export function logExits(
   ])
 }
 
-/** Of each config by itself: the exits of another must not push its own out. */
+/** The latest exits of each config by itself: the exits of another must not push its own out. */
 function keepLatest(exits: readonly KubeletExit[]): readonly KubeletExit[] {
   const newestFirst = exits.toReversed()
   const keys = [...new Set(newestFirst.map(({ key }) => key))].slice(0, MOST_CONFIGS)

@@ -2,12 +2,12 @@
  * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
  * time, on trial or long promoted. Pure.
  */
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isExcused, isExcuseUsedUp } from './excuse.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits, isStartRefused } from './exits.ts'
 import type { HealthRecord } from './fold.ts'
 import { isOutOfLoop } from './illness.ts'
-import { areLatestAlike, explain, wasAddressTaken } from './last-words.ts'
+import { areLatestAlike, wasAddressTaken, withLastWords } from './last-words.ts'
 import type { HealthPolicy } from './looks.ts'
 import type { HealthSample } from './sample.ts'
 import { isStartAwaited } from './starts.ts'
@@ -20,7 +20,7 @@ export interface HealthFailure {
   readonly damage: 'transient'
   /** The node itself may be the cause. */
   readonly doubtful?: true
-  /** It happened over many starts, so one more start would show nothing. */
+  /** The failure happened over many starts, so one more start would show nothing. */
   readonly recurring?: true
   /** See `Verdict.anyKubelet`. */
   readonly anyKubelet?: true
@@ -52,13 +52,13 @@ function findExits(
   // Rule 20: so are as many exits as the limit, unless kubelet has been healthy for a while by now.
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, nowUs, policy))
-    return { ...failure, detail: explain(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
-  // Rule 22: whatever their number, systemd has given kubelet up.
+    return { ...failure, detail: withLastWords(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
+  // Rule 22: systemd has given kubelet up, however many exits there were.
   if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
-    return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
+    return { ...failure, detail: withLastWords(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, nowUs)
   return recurring?.failed === true && !recurring.isOver
-    ? { ...failure, detail: explain(describeRecurringExits(recurring), record), recurring: true }
+    ? { ...failure, detail: withLastWords(describeRecurringExits(recurring), record), recurring: true }
     : undefined
 }
 

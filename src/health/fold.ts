@@ -3,9 +3,9 @@
  * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between looks
  * is neither health nor illness. `docs/health.md` has the rules, and their numbers.
  */
-import type { ContentHash } from '../decision/config-source.ts'
-import { contentOfKey, type TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { ContentHash } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isText, shape, type TypeOf } from '../values/json-shape.ts'
 import { findExcused, foldExcuse, isExcuse } from './excuse.ts'
 import { foldExits, isExits } from './exits.ts'

@@ -1,13 +1,16 @@
 /**
  * Since when kubelet has been healthy, or ill: of what it starts with next, and of a process. Pure.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Excuse } from './excuse.ts'
 import { type Fold, type HealthPolicy, illSinceUs } from './looks.ts'
 import { isStrangers, type SampleHealth } from './sample.ts'
 
-/** Of what kubelet starts with next, and of the process that runs, each by itself. */
+/**
+ * The times of the config that kubelet starts with next, and of the process that runs, each by
+ * itself.
+ */
 export const isTimes = shape({
   /** The process with this InvocationID has been healthy at least once. */
   wasHealthy: isFlag,
@@ -37,7 +40,7 @@ interface Processes {
 }
 
 interface Continuity {
-  /** It is the same process as before. */
+  /** The process is the same as before. */
   readonly isSame: boolean
   /** Since when the illness of before goes on. undefined: there was none, or it is over. */
   readonly illBeforeUs: number | undefined
@@ -63,7 +66,7 @@ export function followTimes(
   }
 }
 
-/** Of what kubelet starts with next. */
+/** The illness of the config that kubelet starts with next. */
 export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition: SampleHealth): Illness {
   const { known, same, ofProcess, sample, unit, subject, interval, isAutomatic } = fold
   // Rule 29: an operator who restarts kubelet gives it its start deadline again. Systemd, which

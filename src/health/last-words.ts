@@ -1,6 +1,6 @@
 /**
- * What kubelet said before it exited: why it did, and whether it exits again and again for the same
- * reason. Pure.
+ * The last words of kubelet before it exited: why it did, and whether it exits again and again for
+ * the same reason. Pure.
  */
 import { MINUTE_US } from '../values/durations.ts'
 import type { Exits, KubeletExit } from './exits.ts'
@@ -9,8 +9,8 @@ import type { Starts } from './starts.ts'
 type ExitRecord = Pick<Exits & Starts, 'recentExits' | 'subject'>
 
 /**
- * What differs from start to start: times and durations, process IDs, ports, addresses in memory,
- * identifiers. Numbers that come from the config are equal in both anyway.
+ * The parts of a message that differ from start to start: times and durations, process IDs, ports,
+ * addresses in memory, identifiers. Numbers that come from the config are equal in both anyway.
  */
 const CHANGING =
   /\b\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?|(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+\b|\b0x[0-9a-f]+|[0-9a-f]*\d[0-9a-f]*/gi
@@ -24,7 +24,10 @@ export function wasAddressTaken(record: ExitRecord): boolean {
   return last?.killedBy === undefined && last?.words?.includes('address already in use') === true
 }
 
-/** Where it could not listen. undefined: it did not say, or exited for something else. */
+/**
+ * The address where kubelet could not listen. undefined: it did not say, or exited for something
+ * else.
+ */
 export function findTakenAddress(record: ExitRecord): TakenAddress | undefined {
   if (!wasAddressTaken(record)) return undefined
   const words = lastOfSubject(record)?.words ?? ''
@@ -51,15 +54,15 @@ function withoutChanging(words: string): string {
 }
 
 /** Adds what is known of the last exit to what happened. */
-export function explain(what: string, record: ExitRecord): string {
+export function withLastWords(what: string, record: ExitRecord): string {
   const { words, killedBy } = lastOfSubject(record) ?? {}
   return `${what}${killedBy === undefined ? '' : `, killed by ${killedBy}`}${words === undefined ? '' : `: ${words}`}`
 }
 
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
- * of its start, and one start right after the other exit. That is a crash loop. What a process said
- * before a signal ended it does not explain its end.
+ * of its start, and one start right after the other exit. That is a crash loop. The words of a
+ * process before a signal ended it do not explain its end.
  */
 export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {
   const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)

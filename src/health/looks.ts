@@ -5,8 +5,8 @@
  * slow, and what was ill at both ends is taken for ill in between, for a part of that time. Pure;
  * CLOCK_MONOTONIC.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isNumber, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { HealthSample } from './sample.ts'
 
@@ -37,7 +37,7 @@ export interface Fold<Before> {
   readonly sample: HealthSample
   readonly unit: KnownUnit
   readonly nowUs: number
-  /** What kubelet starts with next. */
+  /** The content that kubelet starts with next, on this kubelet. */
   readonly subject: TrialKey
   readonly policy: HealthPolicy
   /** The record of this boot. */
@@ -56,7 +56,7 @@ export interface Fold<Before> {
 
 /** The time between this look and the one before. */
 interface Interval {
-  /** Of the look before. undefined: there was none. */
+  /** The time of the look before. undefined: there was none. */
   readonly lastUs: number | undefined
   readonly nowUs: number
   /** Nobody looked for longer than is tolerated. */
@@ -97,8 +97,8 @@ export function areLate({ lateLooks = 0 }: Pick<Looks, 'lateLooks'>): boolean {
 
 /** While systemd waits to restart kubelet (`RestartSec=`), that is no illness. */
 function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: Looks, { activity, restartWait }: KnownUnit, nowUs: number): number {
-  // A start waits in systemd's queue for other units, or for the agent itself. What ran before that
-  // may have been ill.
+  // A start waits in systemd's queue for other units, or for the agent itself. The process that ran
+  // before that may have been ill.
   if (activity === 'queued') return nowUs - Math.max(lastSampleUs, restartWait?.sinceUs ?? lastSampleUs)
   const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)
   return Math.max(0, Math.min(nowUs, restartWait?.untilUs ?? restartsAtUs) - fromUs)

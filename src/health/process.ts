@@ -4,8 +4,8 @@
  * flags or drop-ins change on disk, and when an operator resets the node. Pure; all times are
  * CLOCK_MONOTONIC of one boot.
  */
-import { isConfigSource, isContentHash, isMissing, LOCAL_CONTENT } from '../decision/config-source.ts'
-import { contentOfKey, isTrialKey } from '../decision/trial-key.ts'
+import { isConfigSource, isContentHash, isMissing, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey } from '../subject/trial-key.ts'
 import { anyOf, isFlag, isNumber, isText, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { followTimes, healthyForUs, isOutOfLoop, isTimes } from './illness.ts'
 import { chargeExits, type Fold, type HealthPolicy } from './looks.ts'
@@ -39,7 +39,7 @@ export type SeenProcess = TypeOf<typeof isSeenProcess>
 const isProcessHealth = shape({
   ...isTimes.fields,
   key: isTrialKey,
-  /** Of the last of them. */
+  /** The last process of these. */
   invocationId: isText,
   startedAtUs: isNumber,
   /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
@@ -55,7 +55,7 @@ export type ProcessHealth = TypeOf<typeof isProcessHealth>
 export const isProcess = shape({
   /** The last process seen, by InvocationID. */
   lastProcess: orUndefined(isSeenProcess),
-  /** Of the process that runs, or ran last. */
+  /** The health of the process that runs, or ran last. */
   process: optional(isProcessHealth),
 })
 export type Process = TypeOf<typeof isProcess>
@@ -109,7 +109,8 @@ function followRunning(fold: Fold<Process>, isExcused: boolean, charged: number)
   const illBeforeUs = isSame || (isAutomatic && !interval.gap) ? same?.unhealthySinceUs : undefined
   const times = followTimes(same, condition, fold, { isSame, illBeforeUs })
   const settled = healthyForUs(times.healthySinceUs, startedAtUs, nowUs) >= policy.trialUs
-  // Rule 12: it has not exited since the last look, which is long ago, so its crash loop is over.
+  // Rule 12: the process has not exited since the last look, which is long ago, so its crash loop
+  // is over.
   const outlived = interval.gap && isSame && condition === 'healthy'
   const isIllThroughout = condition === 'ill' && same?.unhealthySinceUs !== undefined
   const exits = same === undefined || isSame || isExcused ? 0 : chargeExits(charged, interval, isIllThroughout)
@@ -137,8 +138,8 @@ function followAbsent(fold: Fold<Process>, isExcused: boolean, charged: number):
 }
 
 /**
- * Rule 34: between two starts kubelet is ill with what ran last. What cannot be read is unknown: no
- * health, and no more illness than before.
+ * Rule 34: between two starts kubelet is ill with the config that ran last. Health that cannot be
+ * read is unknown: no health, and no more illness than before.
  */
 function classifyAbsent({ sample, unit }: Fold<Process>, wasIll: boolean): SampleHealth {
   const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'
@@ -169,9 +170,9 @@ export function isLongIll(health: Process | undefined, nowUs: number, policy: He
 }
 
 /**
- * Whether it has been ill for long, and is ill now. A process that is well, that has just started,
- * or of which nothing is known, runs on, however long the ones before it were ill, and however
- * often they exited: with its own next exit, systemd starts something else anyway.
+ * Whether the running process has been ill for long, and is ill now. A process that is well, that
+ * has just started, or of which nothing is known, runs on, however long the ones before it were
+ * ill, and however often they exited: with its own next exit, systemd starts something else anyway.
  */
 export function isIllNow(health: Process | undefined, nowUs: number, policy: HealthPolicy): boolean {
   const process = health?.process

@@ -1,12 +1,10 @@
-/**
- * What one look at kubelet sees, and what that says of the config that it starts with next. Pure.
- */
-import type { ContentHash } from '../decision/config-source.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { UnitActivity, UnitState } from '../decision/unit-state.ts'
+/** One look at kubelet, and its meaning for the config that kubelet starts with next. Pure. */
+import type { ContentHash } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { UnitActivity, UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
 
-/** What runs now, as content. `none`: no kubelet process. */
+/** The content that runs now. `none`: no kubelet process. */
 export type Running =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown'; readonly detail: string }
@@ -47,7 +45,10 @@ export type HealthAnswer =
     }
   | undefined
 
-/** Of the file that kubelet was started with, or a drop-in, nothing was ever read without doubt. */
+/**
+ * The answer where the file that kubelet was started with, or a drop-in, was never read without
+ * doubt.
+ */
 export const PORT_NOT_KNOWN = {
   ok: 'unknown',
   isUnasked: true,
@@ -74,7 +75,7 @@ export interface HealthSample {
   readonly portTaken?: string | undefined
 }
 
-/** What is not known is no failure. */
+/** Health that is not known is no failure. */
 export function isFailing(healthz: HealthAnswer): boolean {
   return healthz?.ok === false
 }
@@ -85,9 +86,9 @@ export function isStrangers(healthz: HealthAnswer): healthz is NonNullable<Healt
 }
 
 /**
- * What a look says of health. Rule 28: kubelet is ill while it is down without anybody's doing, or
- * runs and is not healthy. `unclear`: neither health nor illness, but exits count. `excused`: the
- * config is not the cause, so nothing is charged to it.
+ * The health that a look shows. Rule 28: kubelet is ill while it is down without anybody's doing,
+ * or runs and is not healthy. `unclear`: neither health nor illness, but exits count. `excused`:
+ * the config is not the cause, so nothing is charged to it.
  */
 export type SampleHealth = 'healthy' | 'ill' | 'unclear' | 'excused'
 
@@ -112,11 +113,11 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
       if (runsSubject && sample.healthz?.ok !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
       // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
       if (running.kind === 'known' && !runsSubject) return 'excused'
-      // What cannot be read is unknown: no health, and no illness.
+      // Health that cannot be read is unknown: no health, and no illness.
       if (running.kind === 'unknown' || sample.healthz?.ok === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
-    // How long it waits there is no doing of the config: the agent makes it wait itself. Exits
-    // before it count.
+    // The time of its wait in the queue is no doing of the config: the agent makes it wait itself.
+    // Exits before that count.
     case 'queued':
     case 'exited':
     case 'left-down':
@@ -133,7 +134,7 @@ export function isDown(activity: UnitActivity): boolean {
   return needsStart(activity) || activity === 'auto-restart' || activity === 'starting' || activity === 'queued'
 }
 
-/** Its process has exited by itself. */
+/** Whether kubelet's process has exited by itself. */
 export function hasEnded(activity: UnitActivity): boolean {
   return activity === 'failed' || activity === 'exited' || activity === 'auto-restart'
 }

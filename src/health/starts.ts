@@ -2,20 +2,20 @@
  * Who started kubelet, with what, and what is still expected of a restart that was requested. Told
  * by the unit's InvocationID and NRestarts: systemd by itself, the agent, or somebody else. Pure.
  */
-import { isMissing } from '../decision/config-source.ts'
-import { contentOfKey, isTrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import { isMissing } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isFlag, isNumber, isText, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Fold } from './looks.ts'
 import { needsStart } from './sample.ts'
 
 export const isStarts = shape({
-  /** What this record is about: the content that kubelet starts with next, on this kubelet. */
+  /** The subject of this record: the content that kubelet starts with next, on this kubelet. */
   subject: isTrialKey,
   subjectSinceUs: isNumber,
   /**
-   * Since when it has been about this content, on whatever kubelet. undefined: an agent recorded it
-   * that did not record this.
+   * Since when the record has been about this content, on whatever kubelet. undefined: an agent
+   * wrote the record that did not write this.
    */
   contentSinceUs: optional(isNumber),
   /** Processes started since then. */
@@ -26,8 +26,8 @@ export const isStarts = shape({
    */
   started: isFlag,
   /**
-   * When `started` became true. undefined: it is false, or an agent recorded it that did not record
-   * this.
+   * When `started` became true. undefined: it is false, or an agent wrote the record that did not
+   * write this.
    */
   startedSinceUs: optional(isNumber),
   /**
@@ -62,7 +62,7 @@ export const isStarts = shape({
 })
 export type Starts = TypeOf<typeof isStarts>
 
-export interface Started extends Starts {
+interface Started extends Starts {
   /** False also where the unit still shows what was before the restart that was requested. */
   readonly hasBegun: boolean
 }
@@ -103,8 +103,8 @@ export function foldStarts(fold: Fold<Starts>): Started {
 }
 
 /**
- * What is still expected of the restart that was requested. Rule 45: the request stays due through
- * the restarts that systemd does by itself, until the first other start.
+ * The state of the restart that was requested. Rule 45: the request stays due through the restarts
+ * that systemd does by itself, until the first other start.
  */
 function followRequest({ same, unit, isAutomatic }: Fold<Starts>): Pick<Starts, 'restartedFrom' | 'restartDueUntilUs'> {
   if (same === undefined) return {}

@@ -16,9 +16,9 @@ export interface HelperOptions {
   readonly command: readonly string[]
   /** Added to the environment of the agent. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** What every request carries. */
+  /** The context that every request carries. */
   readonly context: () => unknown
-  /** How long it stays with nothing to do. */
+  /** How long the helper stays with nothing to do. */
   readonly idleMs?: number
 }
 
@@ -51,7 +51,7 @@ interface Pending {
 interface Running {
   readonly program: RunningProgram
   readonly pending: Map<number, Pending>
-  /** They are not wanted any more, and the helper may still work on them. */
+  /** Requests that are not wanted any more. The helper may still work on them. */
   readonly cancelled: Set<number>
 }
 
@@ -96,7 +96,7 @@ export class HelperProcess implements Helper {
     })
   }
 
-  /** What it is still asked is not answered. */
+  /** Ends the helper. Requests that it has not answered fail. */
   end(): void {
     this.#running?.program.close()
     if (this.#running !== undefined) this.#forsake(this.#running, new Error('the agent ends'))
@@ -128,7 +128,7 @@ export class HelperProcess implements Helper {
     running.pending.get(reply.id)?.settle(reply.ok ? reply : { ok: false, error: new Error(reply.detail) })
   }
 
-  /** It has nothing to do. */
+  /** Ends the helper after a while with nothing to do. */
   #rest(running: Running): void {
     if (this.#running !== running) return
     clearTimeout(this.#idle)

@@ -1,9 +1,9 @@
 /**
- * What the agent and its helper say to each other, as JSON, one message a line. Pure. The helper's
- * answers are checked, since it works on what others wrote.
+ * The messages between the agent and its helper, as JSON, one message a line. Pure. The helper's
+ * answers are checked, since it works on texts that others wrote.
  */
 import type { PreflightResult } from '../decision/verdict.ts'
-import type { NodeFacts, NodeFactsResult } from '../kubelet/describe-facts.ts'
+import type { MachineFacts, MachineFactsResult } from '../kubelet/node-facts.ts'
 import { isMaybePosition } from '../kubelet/yaml-document.ts'
 import type { ConfigzAnswer } from '../ports/preflight.ts'
 import type { Comparison, Difference } from '../preflight/change/check-same.ts'
@@ -97,10 +97,10 @@ export const isComparison: Check<Comparison> = anyOf(
   shape({ ok: isFalse, detail: isText }),
 )
 
-export const isFactsResult: Check<NodeFactsResult> = anyOf(
+export const isFactsResult: Check<MachineFactsResult> = anyOf(
   shape({
     ok: isTrue,
-    facts: shapeOf<NodeFacts>({
+    facts: shapeOf<MachineFacts>({
       memoryBytes: isNumber,
       memoryAvailableBytes: isNumber,
       swapBytes: isNumber,

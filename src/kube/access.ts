@@ -50,7 +50,10 @@ export type AccessOutcome = { readonly ok: true; readonly access: Access } | { r
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
-  /** Both are set if there is a proxy. The agent opens tunnels; it is another one each time. */
+  /**
+   * The proxy's address and agent, both set if there is one. The agent opens tunnels; it is another
+   * one each time.
+   */
   readonly proxyUrl: string | undefined
   readonly proxyAgent: Agent | undefined
 }
@@ -63,7 +66,7 @@ export interface TlsMaterial {
   readonly rejectUnauthorized: boolean
 }
 
-/** What client-node puts into the options of a request, as an Access. */
+/** The options that client-node makes for a request, as an Access. */
 export function toAccess(options: RequestOptions, proxyUrl: string | undefined): Access {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name] = String(value)

@@ -16,7 +16,7 @@ const DETAIL_LIMIT = 500
 
 /** `body` may be anything, since a proxy may have answered; only a Status object is quoted. */
 export function readRefusal(status: number, headers: AnswerHeaders, body: string, wallMs: number): KubeRefusal {
-  const found = readStatusObject(parseJson(body))
+  const found = readStatusObject(jsonOrUndefined(body))
   const retryAfterMs = readRetryAfterMs(headers, wallMs) ?? found.retryAfterMs
   const what = found.message ?? `the answer is not a Status object (${headers['content-type'] ?? 'no content type'})`
   return { kind: 'refused', status, reason: found.reason, detail: `${status}: ${what.slice(0, DETAIL_LIMIT)}`, retryAfterMs }
@@ -83,13 +83,13 @@ export function splitLines(limit: number): LineSplitter {
 }
 
 export function parseEvent(line: string): { readonly type: string; readonly object: unknown } | undefined {
-  const event = parseJson(line)
+  const event = jsonOrUndefined(line)
   if (!isObject(event) || !('object' in event)) return undefined
   return typeof event.type === 'string' ? { type: event.type, object: event.object } : undefined
 }
 
 /** undefined: not valid JSON. The parser's error is dropped, since it quotes the text. */
-export function parseJson(text: string): unknown {
+export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -98,8 +98,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * What to say of a request that got no answer that can be used. The texts are fixed, since the
- * detail may contain a file of the node, an address or the output of a program.
+ * The texts about a request that got no answer that can be used. They are fixed, since the detail
+ * may contain a file of the node, an address or the output of a program.
  */
 export const SILENCE_TEXTS: Readonly<Record<'unreachable' | NonNullable<KubeSilence['reason']>, string>> = {
   unreachable: 'the API server does not answer',

@@ -16,7 +16,7 @@ import {
   type PoolLine,
   type Protocol,
   RequestNotTaken,
-  type Target,
+  type ServerTarget,
   type Transport,
 } from './transport.ts'
 
@@ -26,7 +26,7 @@ const MOST_REFUSALS = 3
 export interface ConnectionMeans {
   /** In the order of preference. */
   readonly protocols: readonly Protocol[]
-  dialer(target: Target): Dial
+  dialer(target: ServerTarget): Dial
   /** `onEnd`: it can carry nothing more. */
   openHttp2(dialled: Dialled, server: URL, onEnd: () => void): Line
   openHttp1(server: URL, dial: Dial): PoolLine
@@ -40,12 +40,12 @@ export class Connections implements Transport {
     this.#means = means
   }
 
-  send(target: Target, outgoing: Outgoing, signal: AbortSignal): Promise<Answered> {
+  send(target: ServerTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Answered> {
     return this.#linesTo(target).send(outgoing, signal)
   }
 
   /** The same ones as long as server, certificates and proxy stay the same. */
-  #linesTo(target: Target): Lines {
+  #linesTo(target: ServerTarget): Lines {
     const { server, access } = target
     const key = createHash('sha256')
       .update(JSON.stringify([server.origin, access.tls, access.proxyUrl]))
@@ -75,7 +75,7 @@ class Lines {
   readonly #lines: Set<Line>
   #dialling: Dialling | undefined
 
-  constructor(target: Target, means: ConnectionMeans) {
+  constructor(target: ServerTarget, means: ConnectionMeans) {
     this.#means = means
     this.#server = target.server
     this.#dial = means.dialer(target)

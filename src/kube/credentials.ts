@@ -35,7 +35,9 @@ export function readKubeconfig(path: string, nowMs: () => number): KubeconfigRea
   return read.kind === 'absent' ? { kind: 'absent', detail: `kubeconfig ${path} does not exist yet` } : read
 }
 
-/** What the current context needs besides this file. Empty: the file is missing or malformed. */
+/**
+ * Files that the current context needs besides this one. Empty: this one is missing or malformed.
+ */
 export function listNamedFiles(path: string): readonly NamedFile[] {
   const read = readFile(path)
   const parsed = typeof read === 'string' ? parseFiles([{ path, text: read }]) : read
@@ -47,7 +49,7 @@ export function listNamedFiles(path: string): readonly NamedFile[] {
   return plugin?.includes('/') === true ? [...files, { path: plugin, need: 'execute' }] : files
 }
 
-/** What a person names on the command line, as kubectl takes it. */
+/** The files and the context that a person names on the command line, as kubectl takes them. */
 interface ContextChoice {
   /**
    * Merged: of two entries with one name, the first counts. Files that do not exist are left out.
@@ -109,7 +111,7 @@ interface ParsedKubeconfig {
   readonly plugin: ExecPlugin | undefined
   readonly isService: boolean
 }
-/** Mutable, since `token` is set from its file before each use: `KubeConfig` takes it from here. */
+/** `token` is set from its file before each use, and `KubeConfig` takes it from here. */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
 type MutableCluster = { -readonly [K in keyof Cluster]: Cluster[K] }
 

@@ -7,7 +7,7 @@ import type { Agent } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import type { Access, TlsMaterial } from './access.ts'
-import type { Dial, Protocol, Target } from './transport.ts'
+import type { Dial, Protocol, ServerTarget } from './transport.ts'
 
 /**
  * Not imported: an import evaluates every export, and the list of root certificates takes 1 MB that
@@ -20,12 +20,12 @@ const net = process.getBuiltinModule('node:net')
 const DIAL_TIMEOUT_MS = 30_000
 const TCP_KEEP_ALIVE_MS = 30_000
 
-/** What the agents of hpagent have, which client-node puts there for a proxy. */
+/** The members of hpagent's agents, which client-node puts there for a proxy. */
 type ProxyAgent = Omit<Agent, 'createConnection'> & {
   createConnection(options: ConnectionOptions & { timeout: number }, done: (error: Error | null, socket?: Socket | null) => void): void
 }
 
-export function createDialer({ server, access }: Target): Dial {
+export function createDialer({ server, access }: ServerTarget): Dial {
   const host = server.hostname.replace(/^\[(.*)\]$/, '$1')
   const isPlain = server.protocol === 'http:'
   const address = { host, port: Number(server.port) || (isPlain ? 80 : 443) }
@@ -33,7 +33,7 @@ export function createDialer({ server, access }: Target): Dial {
   return async (protocols, signal) => {
     ownTls ??= isPlain ? {} : tlsOptions(host, access.tls)
     const options = { ...ownTls, ...address, ...(!isPlain && { ALPNProtocols: [...protocols] }) }
-    // Loading it takes some milliseconds: while the network is busy with the handshake.
+    // The module takes some milliseconds to load: while the network is busy with the handshake.
     if (!isPlain && protocols.includes('h2')) setImmediate(() => process.getBuiltinModule('node:http2'))
     const limit = AbortSignal.any([signal, AbortSignal.timeout(DIAL_TIMEOUT_MS)])
     const socket = await connect(options, isPlain, access, limit)

@@ -1,8 +1,8 @@
 /**
  * The exec plugin of a kubeconfig: how it is run, and what its output says. Pure. Rules:
  * `Authenticator`, k8s.io/client-go/plugin/pkg/client/auth/exec. The library would run it without
- * limits of time and output: a plugin that prints without end would end the agent. What a plugin
- * prints is never quoted, since it may be a credential.
+ * limits of time and output: a plugin that prints without end would end the agent. The output of a
+ * plugin is never quoted, since it may be a credential.
  */
 import { resolve } from 'node:path'
 import { isObject } from '../values/is-object.ts'
@@ -22,7 +22,10 @@ export interface ExecCredential {
   readonly expiresAtMs: number | undefined
 }
 
-/** What a plugin may be told of the cluster: `ConfigToExecCluster`, k8s.io/client-go/rest. */
+/**
+ * The facts about the cluster that a plugin may be told: `ConfigToExecCluster`,
+ * k8s.io/client-go/rest.
+ */
 interface PluginCluster {
   readonly server: string
   readonly tlsServerName?: string | undefined
@@ -30,7 +33,7 @@ interface PluginCluster {
   readonly proxyUrl?: string | undefined
   /** In base64, also where the kubeconfig names a file. Throws if that cannot be read. */
   authority(): string | undefined
-  /** Its section of the kubeconfig, for what client-node drops. */
+  /** The section of the kubeconfig about the cluster, for what client-node drops. */
   readonly section: Readonly<Record<string, unknown>>
 }
 

@@ -8,7 +8,7 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, Incomi
 import type { Answered, Dialled, Line, Outgoing } from './transport.ts'
 import { RequestNotTaken } from './transport.ts'
 
-/** Not imported: where only HTTP/1.1 is spoken, it needs no memory. */
+/** Loads the module when it is needed: where only HTTP/1.1 is spoken, it takes no memory. */
 const loadHttp2 = () => process.getBuiltinModule('node:http2')
 
 /** An API server closes an idle connection after some 90 s; the agent closes it first. */
@@ -57,7 +57,7 @@ export class Http2Line implements Line {
         resolve()
       })
     })
-    // Its streams get the error.
+    // The streams of the session get the error.
     session.on('error', () => {})
     session.on('goaway', onEnd)
     session.once('close', () => {

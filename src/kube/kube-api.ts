@@ -20,7 +20,7 @@ import type {
 } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { KubeconfigReading } from './access.ts'
-import { parseEvent, parseJson, readRefusal, splitLines } from './answer.ts'
+import { jsonOrUndefined, parseEvent, readRefusal, splitLines } from './answer.ts'
 import { unlessAborted } from './backoff.ts'
 import type { Answered, Outgoing, Transport } from './transport.ts'
 
@@ -206,7 +206,7 @@ function readEvents(answered: Answered, { onEvent }: KubeWatchRequest, signal: A
 
 function parseAnswer(answered: Answered, text: string): KubeAnswer {
   if (!isJson(answered)) return unreachable(`the answer is ${contentTypeOf(answered)}, not JSON`)
-  const object = parseJson(text)
+  const object = jsonOrUndefined(text)
   if (object === undefined) return unreachable('the answer is not valid JSON')
   const serverMs = Date.parse(answered.headers.date ?? '')
   return { kind: 'ok', object, ...(Number.isFinite(serverMs) && { serverMs }) }

@@ -72,7 +72,10 @@ function identify(path: string): string {
   }
 }
 
-/** Of a user, as kubectl: the flag, then KUBECONFIG, then the file in the home directory. */
+/**
+ * The kubeconfigs of a user, as kubectl chooses them: the flag, then KUBECONFIG, then the file in
+ * the home directory.
+ */
 export function listKubeconfigs(flag: string | undefined, variable: string | undefined, home: string): readonly string[] {
   if (flag !== undefined && flag !== '') return [flag]
   const listed = (variable ?? '').split(delimiter).filter((path) => path !== '')

@@ -1,5 +1,5 @@
 /**
- * What carries requests to the API server, as types: `kube-api.ts` sends over a Transport, and
+ * The transport of requests to the API server, as types: `kube-api.ts` sends over a Transport, and
  * `connections.ts` builds one from lines. A line is a connection, or a pool of connections that
  * carry one request at a time.
  */
@@ -9,14 +9,14 @@ import type { Access } from './access.ts'
 import type { AnswerHeaders } from './answer.ts'
 
 /** Where a request goes, and as whom. */
-export interface Target {
+export interface ServerTarget {
   readonly server: URL
   readonly access: Access
 }
 
 export interface Outgoing {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
@@ -33,16 +33,16 @@ export interface Answered {
 }
 
 /** Rejects if no response headers arrive: with the signal's reason after an abort. */
-export type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<Answered>
+type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<Answered>
 
 export interface Transport {
-  send(target: Target, outgoing: Outgoing, signal: AbortSignal): Promise<Answered>
+  send(target: ServerTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Answered>
 }
 
 export interface Line {
   /** Resolves when it is known how many requests it takes, or when it has closed. */
   readonly ready: Promise<void>
-  /** Whether it takes one more request at once. */
+  /** Whether the line takes one more request at once. */
   isFree(): boolean
   /** Sends at once, also if it is not free. */
   readonly send: Send

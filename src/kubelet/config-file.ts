@@ -51,7 +51,10 @@ export class ConfigFileFacts implements ConfigFacts {
     return facts
   }
 
-  /** What is merged over the file, in this order. undefined: the disk does not return it. */
+  /**
+   * The texts that are merged over the file, in this order. undefined: the disk does not return
+   * them.
+   */
   #listOvers({ directory, own }: ConfigFiles): readonly string[] | undefined {
     if (directory === undefined) return own?.content === undefined ? [] : [own.content]
     try {

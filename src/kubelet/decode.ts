@@ -9,11 +9,14 @@
  */
 import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
-import type { Field, Fields } from './field.ts'
-import { formatPath } from './field-path.ts'
+import type { Field, FieldTable } from './field.ts'
+import { type FieldPath, formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
-import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
-import type { YamlReader } from './yaml-document.ts'
+import { layOut, mayHoldUnlikeIntegers, parseJsonText } from './json.ts'
+import { describeMark } from './left-marks.ts'
+import { explainJson } from './unreadable.ts'
+import { describeWrapper } from './wrappers.ts'
+import type { YamlFailure, YamlReader } from './yaml-document.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
@@ -42,9 +45,9 @@ export function looksLikeJson(text: string): boolean {
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
-  const parsed = isJson ? { remarks: [], ...parseJson(text) } : parseYaml(text)
+  const parsed = isJson ? readJson(text) : parseYaml(text)
   if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
-  const problem = findProblem(parsed.value, isJson ? text : undefined)
+  const problem = describeEmptyFirst(parsed.value, text) ?? findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
   const config = isObject(parsed.value) ? parsed.value : {}
   const unknown = Object.keys(config).filter((name) => !isKindKey(name) && !isFieldName(name))
@@ -55,27 +58,40 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   }
 }
 
-/** Why kubelet cannot decode this value, and where. `json` is its text if that is JSON. */
-export function findProblem(
-  value: unknown,
-  json: string | undefined,
-): { readonly detail: string; readonly path: Misfit['path'] } | undefined {
-  if (!isObject(value)) return { detail: 'the config is not an object', path: [] }
+function readJson(text: string): { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | YamlFailure {
+  const parsed = parseJsonText(text)
+  return parsed.ok ? { ...parsed, remarks: [] } : explainJson(text, parsed)
+}
+
+/** Why kubelet cannot decode a value. */
+export interface DecodeProblem {
+  readonly detail: string
+  readonly path: FieldPath
+  /** All values of a wrong type, where that is why. Kubelet stops at one of them. */
+  readonly misfits: readonly Misfit[]
+}
+
+/** `json` is its text if that is JSON. */
+export function findProblem(value: unknown, json: string | undefined): DecodeProblem | undefined {
+  if (!isObject(value)) return { detail: 'the config is not an object', path: [], misfits: [] }
   const kind = checkKind(value, json !== undefined)
-  if (kind !== undefined) return kind
-  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
-  if (first === undefined) return undefined
-  return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
+  if (kind !== undefined) {
+    const why = describeWrapper(value) ?? describeMark(value[String(kind.path[0])])
+    return { ...kind, detail: why === undefined ? kind.detail : `${kind.detail}; ${why}`, misfits: [] }
+  }
+  const misfits = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
+  const [first] = misfits
+  return first && { detail: misfits.slice(0, 10).map(describeMisfit).join('; '), path: first.path, misfits }
 }
 
 /**
- * Whether it is a KubeletConfiguration. undefined: it is.
+ * Whether the config is a KubeletConfiguration. undefined: it is.
  *
  * Kubelet ignores the case of these two keys (`SimpleMetaFactory`, by encoding/json). The last
  * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which
  * Go writes the keys when it converts YAML to JSON.
  */
-export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
+export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: FieldPath } | undefined {
   const entries = Object.entries(config)
   if (!isJson) entries.sort(([a], [b]) => (a < b ? -1 : 1))
   const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')
@@ -90,24 +106,26 @@ export function checkKind(config: KubeletConfig, isJson: boolean): { detail: str
     : { detail: `apiVersion must be ${API_VERSION}, but is ${describe(apiVersion)}`, path: [versionKey] }
 }
 
-/** What `checkKind` says of a config that names no kind, as a part of one may. */
+/** The answer of `checkKind` about a config that names no kind, as a part of one may. */
 export const NO_KIND = `kind must be ${KIND}, but is ${describe(undefined)}`
 
 function isKindKey(name: string): boolean {
   return ['kind', 'apiversion'].includes(foldName(name))
 }
 
-/** What the parsed value does not show. */
+/** Faults of the text that the parsed value does not show. */
 function findInText(json: string): Misfit[] {
   if (!mayHoldUnlikeIntegers(json)) return []
   return layOut(json).unlikeIntegers.flatMap(({ path }): Misfit[] =>
-    /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
+    /^u?int\d/.test(findField(path)?.type ?? '')
+      ? [{ path, wanted: 'an integer without a fraction or an exponent', advice: 'write it in plain digits' }]
+      : [],
   )
 }
 
 /** The field at a path of keys and indices. */
-function findField(path: Misfit['path']): Field | undefined {
-  let fields: Fields | undefined = FIELDS
+function findField(path: FieldPath): Field | undefined {
+  let fields: FieldTable | undefined = FIELDS
   let field: Field | undefined
   for (const step of path) {
     if (typeof step === 'number') continue
@@ -160,7 +178,7 @@ function nameKind(kind: unknown): string | undefined {
   return typeof kind === 'string' ? kind : JSON.stringify(kind)
 }
 
-/** What comes before the first line of a document's content. */
+/** Lines before the first line of a document's content. */
 const BEFORE_CONTENT = /^(?:%.*|---(?:[ \t]+(?:#.*)?)?|[ \t]*(?:#.*)?)$/
 const DOCUMENT_END = /^(?:---|\.\.\.)(?:[ \t]|$)/
 /** A key is not indented more than the first one; what is, belongs to another key. */
@@ -175,6 +193,47 @@ function kindOfYaml(text: string): string | undefined {
   const indent = /^ */.exec(content[0] ?? '')?.[0] ?? ''
   const found = content.map((line) => KIND_LINE.exec(line)).filter((match) => match?.[1] === indent)
   return kindOfScalar(found.at(-1)?.[2] ?? '')
+}
+
+interface DocumentStart {
+  /** Counted from 1. */
+  readonly line: number
+  /** The document has comments at most. */
+  readonly isEmpty: boolean
+}
+
+/**
+ * The documents of a text in YAML. Content is indented or begins otherwise, so that a line that
+ * begins like a mark of documents is one.
+ */
+export function listDocuments(text: string): readonly DocumentStart[] {
+  const starts: { line: number; isEmpty: boolean }[] = []
+  let hasEnded = true
+  for (const [index, whole] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\n/)
+    .entries()) {
+    const isMark = /^---(?:[ \t]|$)/.test(whole)
+    if (!isMark && DOCUMENT_END.test(whole)) hasEnded = true
+    else if (isMark || (hasEnded && !BEFORE_CONTENT.test(whole))) {
+      starts.push({ line: index + 1, isEmpty: BEFORE_CONTENT.test(whole) })
+      hasEnded = false
+    } else if (!BEFORE_CONTENT.test(whole)) {
+      const last = starts.at(-1)
+      if (last !== undefined) last.isEmpty = false
+    }
+  }
+  return starts
+}
+
+/** Kubelet takes the first document of a text, also where that is empty. */
+export function describeEmptyFirst(value: unknown, text: string): { readonly detail: string; readonly line: number } | undefined {
+  const documents = value === null ? listDocuments(text) : []
+  const at = documents.findIndex(({ isEmpty }) => !isEmpty)
+  const line = documents[at]?.line
+  if (line === undefined || at === 0) return undefined
+  const detail = `the first document of this text is empty, and kubelet reads no other: remove what is before document ${at + 1}`
+  return { detail: `${detail} at line ${line}, column 1`, line }
 }
 
 function kindOfScalar(text: string): string | undefined {

@@ -12,6 +12,20 @@ type DropInTree = Pick<Files, 'list' | 'stat'>
 
 /** Paths, in the order in which kubelet merges them. Throws where the directory is missing. */
 export function listDropInFiles(directory: string, tree: DropInTree): readonly string[] {
+  return listFiles(directory, tree).filter(isRead)
+}
+
+/** The other files there, but for those that somebody has set aside. */
+export function listSkippedFiles(directory: string, tree: DropInTree): readonly string[] {
+  return listFiles(directory, tree).filter((path) => !isRead(path) && !SET_ASIDE.test(posix.basename(path)))
+}
+
+const isRead = (path: string) => path.endsWith('.conf')
+
+/** Hidden files, and the names that editors, packages and people give to what is not to count. */
+const SET_ASIDE = /^\.|~$|\.(?:bak|backup|disabled|example|md|off|old|orig|rpm\w+|dpkg-\w+|ucf-\w+|sample|save|swp|tmp|\d+)$/i
+
+function listFiles(directory: string, tree: DropInTree): readonly string[] {
   // A relative path begins in the working directory of a service, systemd.exec(5).
   return walk(posix.resolve('/', directory), tree)
 }
@@ -20,7 +34,7 @@ function walk(path: string, tree: DropInTree): string[] {
   const facts = tree.stat(path)
   if (facts === undefined) throw codedError('ENOENT', 'it does not exist')
   if (facts.kind === 'directory') return (tree.list(path) ?? []).flatMap((name) => walk(posix.join(path, name), tree))
-  return path.endsWith('.conf') ? [path] : []
+  return [path]
 }
 
 /** The drop-ins of others, before and after one that is directly in the directory. */

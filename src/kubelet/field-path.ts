@@ -62,7 +62,7 @@ const FIELDS: readonly (readonly [string, ...string[]])[] = [
 
 export const RELATIVE_PATHS: ReadonlySet<string> = new Set(FIELDS.map((path) => path.join('.')))
 
-/** Those that are set, with the path of their field. An empty path is none. */
+/** The relative paths that are set, with the path of their field. An empty path is none. */
 export function listRelativePaths(config: JsonObject): readonly { readonly field: readonly string[]; readonly path: string }[] {
   return FIELDS.flatMap((field) => {
     const path = valueAt(config, field)

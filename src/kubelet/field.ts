@@ -33,10 +33,10 @@ export interface Field {
   /** The minor of 1.x that removed it. */
   readonly gone?: number
   /** Fields of the object, or of each object of the list. */
-  readonly fields?: Fields
+  readonly fields?: FieldTable
 }
 
-/** What a field is where the config does not set it. */
+/** The value of a field where the config does not set it. */
 export interface FieldDefaults {
   /**
    * Defaults by the minor version that introduced them; the last one that is not too new applies.
@@ -49,4 +49,4 @@ export interface FieldDefaults {
   readonly zeroSince?: number
 }
 
-export type Fields = Readonly<Record<string, Field>>
+export type FieldTable = Readonly<Record<string, Field>>

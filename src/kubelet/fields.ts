@@ -7,17 +7,19 @@
 
 import { parseGoDuration } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
-import type { Field, Fields, FieldType } from './field.ts'
+import type { Field, FieldTable, FieldType } from './field.ts'
+import type { FieldPath } from './field-path.ts'
 import { FIELD_TABLE } from './generated/fields.ts'
 import { parseQuantity } from './quantity.ts'
+import { adviseValue } from './right-value.ts'
 
 /** The oldest minor of 1.x that the tables and rules cover. */
 export const OLDEST_MINOR = 20
 /** The newest minor that is released. */
 export const NEWEST_MINOR = 37
 /**
- * What the tables and rules end with: a pre-release of the minor after it, from which the release
- * may differ, or the newest release itself.
+ * The last version in the tables and rules: a pre-release of the minor after it, from which the
+ * release may differ, or the newest release itself.
  */
 export const LAST_IN_TABLES = { minor: 38, version: '1.38.0-beta.0' }
 
@@ -35,8 +37,8 @@ export function isKnown({ since, gone }: Pick<Field, 'since' | 'gone'>, minor: n
   return (since ?? 0) <= minor && minor < (gone ?? Number.POSITIVE_INFINITY)
 }
 
-type LeafOf<Table extends Fields> = {
-  [Name in keyof Table & string]: Table[Name] extends { readonly type: 'object'; readonly fields: infer Inner extends Fields }
+type LeafOf<Table extends FieldTable> = {
+  [Name in keyof Table & string]: Table[Name] extends { readonly type: 'object'; readonly fields: infer Inner extends FieldTable }
     ? `${Name}.${LeafOf<Inner>}`
     : Name
 }[keyof Table & string]
@@ -53,7 +55,7 @@ export function listParents(name: string): string[] {
 }
 
 /** Each with its LeafName, in the order of the table. */
-export function listLeaves(fields: Fields = FIELDS): (readonly [name: string, field: Field])[] {
+export function listLeaves(fields: FieldTable = FIELDS): (readonly [name: string, field: Field])[] {
   return Object.entries(fields).flatMap(([name, field]) =>
     field.type === 'object' && field.fields !== undefined
       ? listLeaves(field.fields).map(([inner, leaf]) => [`${name}.${inner}`, leaf] as const)
@@ -69,6 +71,8 @@ export function listLeaves(fields: Fields = FIELDS): (readonly [name: string, fi
 interface TypeRule {
   readonly called: string
   readonly fits: (value: unknown) => boolean
+  /** The type of what is in a list or a map. */
+  readonly inner?: FieldType
 }
 
 const isString = (value: unknown): value is string => typeof value === 'string'
@@ -80,9 +84,6 @@ const isUint32 = (value: unknown) => isNumber(value) && Number.isInteger(value) 
 const isDuration = (value: unknown) => isString(value) && parseGoDuration(value) !== undefined
 const isQuantity = (value: unknown) => isNumber(value) || (isString(value) && parseQuantity(value) !== undefined)
 const isTime = (value: unknown) => isString(value) && /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/.test(value)
-const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value)
-const listOf = (fits: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(orNull(fits))
-const mapOf = (fits: (value: unknown) => boolean) => (value: unknown) => isObject(value) && Object.values(value).every(orNull(fits))
 
 const RULES: Readonly<Record<FieldType, TypeRule>> = {
   string: { called: 'a string', fits: isString },
@@ -92,58 +93,72 @@ const RULES: Readonly<Record<FieldType, TypeRule>> = {
   uint32: { called: 'a 32 bit integer that is not negative', fits: isUint32 },
   number: { called: 'a number', fits: isNumber },
   duration: { called: 'a duration such as "1m30s"', fits: isDuration },
-  'nullable-duration': { called: 'a duration such as "1m30s"', fits: orNull(isDuration) },
+  'nullable-duration': { called: 'a duration such as "1m30s"', fits: isDuration },
   nanoseconds: { called: 'a number of nanoseconds', fits: (value) => isInteger(value, 64) || isDuration(value) },
   quantity: { called: 'a quantity such as "100Mi"', fits: isQuantity },
   time: { called: 'a time such as "2024-05-01T12:00:00Z"', fits: isTime },
   object: { called: 'an object', fits: isObject },
-  objects: { called: 'a list of objects', fits: listOf(isObject) },
-  strings: { called: 'a list of strings', fits: listOf(isString) },
-  int32s: { called: 'a list of integers', fits: listOf(isInt32) },
-  'string-map': { called: 'an object of strings', fits: mapOf(isString) },
-  'boolean-map': { called: 'an object of true and false', fits: mapOf(isBoolean) },
-  'strings-map': { called: 'an object of lists of strings', fits: mapOf(listOf(isString)) },
-  'quantity-map': { called: 'an object of quantities', fits: mapOf(isQuantity) },
+  objects: { called: 'a list of objects', fits: Array.isArray, inner: 'object' },
+  strings: { called: 'a list of strings', fits: Array.isArray, inner: 'string' },
+  int32s: { called: 'a list of integers', fits: Array.isArray, inner: 'int32' },
+  'string-map': { called: 'an object of strings', fits: isObject, inner: 'string' },
+  'boolean-map': { called: 'an object of true and false', fits: isObject, inner: 'boolean' },
+  'strings-map': { called: 'an object of lists of strings', fits: isObject, inner: 'strings' },
+  'quantity-map': { called: 'an object of quantities', fits: isObject, inner: 'quantity' },
 }
 
 /** A value of the wrong type. Does not contain the value, which may be a secret. */
 export interface Misfit {
-  readonly path: readonly (string | number)[]
+  readonly path: FieldPath
   readonly wanted: string
+  /** The value to write instead. */
+  readonly advice?: string | undefined
+  /** The minor of 1.x that added the field. undefined: 1.20 or older. */
+  readonly since?: number | undefined
 }
 
-/** undefined: the value fits. Otherwise what the type requires. */
-function misfit(type: FieldType, value: unknown): string | undefined {
-  const { called, fits } = RULES[type]
-  const isUnset = value === undefined || (value === null && type !== 'duration')
-  return isUnset || fits(value) ? undefined : called
+/** More are not listed: a hostile text has very many. */
+const MOST_MISFITS = 500
+
+/** Where a value does not fit its type: itself, or what is in it. */
+function* misfitsOf(type: FieldType, value: unknown, path: FieldPath): Generator<Misfit> {
+  const { called, fits, inner } = RULES[type]
+  if (value === undefined || (value === null && type !== 'duration')) return
+  if (!fits(value)) yield { path, wanted: called, advice: adviseValue(type, value, path) }
+  else if (inner !== undefined) {
+    const items: Iterable<[string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value ?? {})
+    for (const [step, item] of items) yield* misfitsOf(inner, item, [...path, step])
+  }
 }
 
 /**
  * Values that kubelet 1.`minor` cannot load; without a minor, that no version can. Unknown fields
  * pass.
  */
-export function findMisfits(config: Readonly<Record<string, unknown>>, fields: Fields, minor: number | undefined): Misfit[] {
+export function findMisfits(config: Readonly<Record<string, unknown>>, fields: FieldTable, minor: number | undefined): Misfit[] {
   const found: Misfit[] = []
-  collectMisfits(config, fields, minor, [], found)
+  for (const misfit of misfitsIn(config, fields, minor, [])) {
+    if (found.length === MOST_MISFITS) break
+    found.push(misfit)
+  }
   return found
 }
 
-function collectMisfits(
+function* misfitsIn(
   value: Readonly<Record<string, unknown>>,
-  fields: Fields,
+  fields: FieldTable,
   minor: number | undefined,
-  path: Misfit['path'],
-  found: Misfit[],
-) {
+  path: FieldPath,
+): Generator<Misfit> {
   for (const [name, inner] of Object.entries(value)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined || !isKnown(field, minor)) continue
     const here = [...path, name]
-    const wanted = misfit(field.type, inner)
-    if (wanted !== undefined) found.push({ path: here, wanted })
-    else if (field.fields !== undefined)
-      for (const [object, at] of listObjects(field, inner, here)) collectMisfits(object, field.fields, minor, at, found)
+    const { since } = field
+    for (const misfit of misfitsOf(field.type, inner, here)) yield { ...misfit, since }
+    if (field.fields !== undefined)
+      for (const [object, at] of listObjects(field, inner, here))
+        for (const misfit of misfitsIn(object, field.fields, minor, at)) yield { ...misfit, since: misfit.since ?? since }
   }
 }
 
@@ -151,11 +166,11 @@ function collectMisfits(
 export function listObjects(
   { type }: Field,
   value: unknown,
-  path: Misfit['path'],
-): [object: Readonly<Record<string, unknown>>, path: Misfit['path']][] {
+  path: FieldPath,
+): [object: Readonly<Record<string, unknown>>, path: FieldPath][] {
   if (type === 'object') return isObject(value) ? [[value, path]] : []
   if (!Array.isArray(value)) return []
-  return value.flatMap((item, index): [Readonly<Record<string, unknown>>, Misfit['path']][] =>
+  return value.flatMap((item, index): [Readonly<Record<string, unknown>>, FieldPath][] =>
     isObject(item) ? [[item, [...path, index]]] : [],
   )
 }

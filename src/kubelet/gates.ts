@@ -37,7 +37,7 @@ export function listGates(): string[] {
   return [...PERIODS.keys()]
 }
 
-/** In their order. Empty: no kubelet knows the gate. */
+/** The periods of a gate, in their order. Empty: no kubelet knows the gate. */
 export function periodsOf(name: string): GatePeriod[] {
   return [...(PERIODS.get(name) ?? '').matchAll(/([-a-z])(\d+)(!?)/gi)].map(([, letter = '', from, lock]) => {
     const stage = STAGES[letter.toLowerCase()]

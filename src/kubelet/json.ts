@@ -7,13 +7,16 @@ import { type FieldPath, formatPath } from './field-path.ts'
 
 /** A value in the text. */
 interface JsonNode {
-  /** Of its key, or of the list's item. */
+  /** The place of the value's key, or of the list's item. */
   readonly offset: number
   readonly members?: Map<string, JsonNode>
   readonly items?: JsonNode[]
 }
 
-/** Its path is made when it is asked for: the paths of a long text together take much memory. */
+/**
+ * A place whose path is made when it is asked for: the paths of a long text together take much
+ * memory.
+ */
 interface Place {
   readonly path: FieldPath
 }
@@ -25,18 +28,25 @@ interface JsonLayout {
   readonly unlikeIntegers: readonly Place[]
 }
 
-type ParsedJson =
+export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly detail: string; readonly offset: number | undefined; readonly unjudged?: true }
+  | {
+      readonly ok: false
+      readonly detail: string
+      readonly offset: number | undefined
+      readonly unjudged?: true
+      /** The text is not JSON at all. */
+      readonly isSyntax?: true
+    }
 
-export function parseJson(text: string): ParsedJson {
+export function parseJsonText(text: string): ParsedJson {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     // The engine's error quotes the text, which may hold a secret: only the position is used.
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
-    return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
+    return { ok: false, detail: NOT_JSON, offset: position === undefined ? undefined : Number(position), isSyntax: true }
   }
   if (FAR_BEHIND.test(text)) return refuse('white space of 2000 characters stands before the {: kubelet 1.20 would read it as YAML')
   const refused = findRefused(value)
@@ -52,9 +62,10 @@ function refuse(detail: string, offset?: number): ParsedJson {
   return { ok: false, detail, offset, unjudged: true }
 }
 
+const NOT_JSON = 'starts with { but is not valid JSON'
 /** Kubelet 1.20 looks for it in 2048 bytes. */
 const FAR_BEHIND = /^\s{2000}/
-/** Of UTF-16, without its other half. */
+/** Half of a pair in UTF-16, without its other half. */
 const HALF_A_PAIR = /\p{Surrogate}/u
 
 /** A cheap test whether `layOut` could find any. */
@@ -165,7 +176,7 @@ export function findOffset({ root }: JsonLayout, path: FieldPath): number | unde
 }
 
 /** The offset after the closing quote. */
-function findEnd(text: string, start: number): number {
+export function findEnd(text: string, start: number): number {
   let end = start + 1
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end + 1
@@ -178,7 +189,7 @@ function readString(literal: string): string {
 
 /**
  * How deep a config may be nested, in YAML and in JSON. Kubelet takes 10,000 levels of JSON
- * (`maxDepth` of its decoder), but no field is a tenth as deep as this. What looks at a value goes
+ * (`maxDepth` of its decoder), but no field is a tenth as deep as this. A check of a value goes
  * level by level and names its path, so that each level of a long text costs memory and time.
  */
 export const DEEPEST = 100

@@ -13,7 +13,20 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { arch, cpus, release } from 'node:os'
 import { errorMessage } from '../values/errors.ts'
-import type { NodeFactsResult } from './describe-facts.ts'
+
+export interface MachineFacts {
+  readonly memoryBytes: number
+  readonly memoryAvailableBytes: number
+  readonly swapBytes: number
+  readonly cpus: number
+  /** Node.js' name: `x64`, `arm64`. */
+  readonly architecture: string
+  /** PRETTY_NAME of os-release, such as `Debian GNU/Linux 12 (bookworm)`. */
+  readonly os: string
+  readonly kernel: string
+}
+
+export type MachineFactsResult = { readonly ok: true; readonly facts: MachineFacts } | { readonly ok: false; readonly detail: string }
 
 /** The sources of the facts; tests replace them. */
 export interface FactSources {
@@ -33,9 +46,9 @@ const machine: FactSources = {
 }
 
 /** Never throws, and resolves within the limit. */
-export async function readNodeFacts(limitMs = 2000, sources: FactSources = machine): Promise<NodeFactsResult> {
+export async function readMachineFacts(limitMs = 2000, sources: FactSources = machine): Promise<MachineFactsResult> {
   const limit = new AbortController()
-  const late = new Promise<NodeFactsResult>((resolve) => {
+  const late = new Promise<MachineFactsResult>((resolve) => {
     const timer = setTimeout(() => resolve({ ok: false, detail: `no answer within ${limitMs} ms` }), limitMs)
     limit.signal.addEventListener('abort', () => clearTimeout(timer))
   })
@@ -48,7 +61,7 @@ export async function readNodeFacts(limitMs = 2000, sources: FactSources = machi
   }
 }
 
-async function gatherFacts(sources: FactSources): Promise<NodeFactsResult> {
+async function gatherFacts(sources: FactSources): Promise<MachineFactsResult> {
   const [memory, osRelease] = await Promise.all([sources.memory(), sources.osRelease()])
   return {
     ok: true,

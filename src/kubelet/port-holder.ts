@@ -65,7 +65,7 @@ export interface ListeningSocket {
   /** `0.0.0.0` and `::` mean all addresses. An IPv4-mapped IPv6 address is given as IPv4. */
   readonly address: string
   readonly port: number
-  /** Of the process that made it. */
+  /** The user of the process that made the socket. */
   readonly uid: number
   readonly inode: string
 }

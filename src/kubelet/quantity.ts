@@ -24,7 +24,7 @@ const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
 
 /** With more digits the result is the largest or the smallest value, whatever the digits. */
 const MOST_DIGITS = 60
-/** Of an int64. */
+/** The most digits of an int64. */
 const MOST_EXPONENT_DIGITS = 19
 
 /** In billionths. undefined: not a quantity. */

@@ -21,7 +21,7 @@ import { errorCode, errorMessage } from '../values/errors.ts'
 import { canonicalAddress, isWildcard, judgeHolder, type ListeningSocket, parseListeners } from './port-holder.ts'
 
 const CHUNK_BYTES = 64 << 10
-/** Of one table: some 3,500 sockets. */
+/** The most bytes that are read of one table: some 3,500 sockets. */
 const MOST_BYTES = 512 << 10
 /** The kernel itself answers, at once. */
 const CONNECT_MS = 1000

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { isObject } from '../values/is-object.ts'
 import { findProblem, looksLikeJson } from './decode.ts'
-import { layOut, parseJson } from './json.ts'
+import { layOut, parseJsonText } from './json.ts'
 import type { YamlReader } from './yaml-document.ts'
 
 /** A change is compared with several texts, and each of them was new once. */
@@ -15,7 +15,7 @@ const KEPT = 8
 
 export class SameConfigs {
   readonly #yaml: YamlReader
-  /** What texts mean, by their hash, so that each of them is parsed once. */
+  /** The meaning of each text, by its hash, so that it is parsed once. */
   readonly #meanings = new Map<string, string | undefined>()
 
   constructor(yaml: YamlReader) {
@@ -45,7 +45,7 @@ export class SameConfigs {
 }
 
 /**
- * Whether it is worth parsing two texts: that takes far longer than all else that is done with most
+ * Whether two texts are worth parsing: that takes far longer than all else that is done with most
  * changes. Comments, quotes, layout and the order of keys leave the letters and digits as many as
  * they are, apart from escapes, the case of `True` and `Null`, and a null that is left out. A
  * number with more zeros behind its point counts as another one.
@@ -89,7 +89,7 @@ function hash(text: string): string {
 
 /** undefined: it cannot be decoded, or not without doubt. */
 async function readCertainly(text: string, yaml: YamlReader): Promise<unknown> {
-  // What stands for bytes that are not UTF-8: the texts may differ in them.
+  // The replacement character stands for bytes that are not UTF-8: the texts may differ in them.
   if (text.includes('\ufffd')) return undefined
   const isJson = looksLikeJson(text)
   const value = isJson ? readJson(text) : await readYaml(text, yaml)
@@ -97,7 +97,7 @@ async function readCertainly(text: string, yaml: YamlReader): Promise<unknown> {
 }
 
 function readJson(text: string): unknown {
-  const parsed = parseJson(text)
+  const parsed = parseJsonText(text)
   if (!parsed.ok) return undefined
   return layOut(text).unlikeIntegers.length > 0 ? undefined : parsed.value
 }
@@ -116,7 +116,7 @@ function beginsAnother(text: string): boolean {
   return last !== undefined && /\S/.test(text.slice(0, last.index))
 }
 
-/** What may stand before and after a plain scalar. */
+/** Characters that may stand before and after a plain scalar. */
 const BEFORE = String.raw`(?:^|[\s,[{:?-])`
 const AFTER = String.raw`(?=[\s,\]}:]|$)`
 const DOUBTFUL: readonly RegExp[] = [

@@ -1,6 +1,6 @@
 /**
- * kubelet's health, as far as it is kubelet that answers. What a stranger at the port says, or that
- * it does not answer, tells nothing of kubelet. Pure but for its ports.
+ * kubelet's health, as far as it is kubelet that answers. The answer of a stranger at the port, or
+ * its silence, tells nothing of kubelet. Pure but for its ports.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -12,7 +12,7 @@ import type { HealthProbe, HealthTarget, PortHolder, PortHolders } from '../port
 export interface PortHealth {
   readonly ok: boolean
   readonly detail: string
-  /** There was no connection. */
+  /** Why there was no connection. Absent: there was one. */
   readonly unreached?: 'refused' | 'other'
 }
 

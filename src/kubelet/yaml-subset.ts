@@ -142,7 +142,7 @@ function* outsidesOfItem(item: Token, isMap: boolean, inFlow: boolean): Generato
   if (value) yield* outsidesOf(value, inFlow)
 }
 
-/** With its colon on the same line, and no further away than Go looks for it. */
+/** Whether a key has its colon on the same line, and no further away than Go looks for it. */
 function isPlainKey({ start, key, sep = [] }: Token): boolean {
   const colon = sep.findIndex(({ type }) => type === 'map-value-ind')
   const before = [key, ...sep.slice(0, Math.max(colon, 0))].map((token) => token?.source ?? '').join('')

@@ -27,6 +27,7 @@ import {
 } from 'yaml'
 import type { FieldPath } from './field-path.ts'
 import { DEEPEST, TOO_DEEP } from './json.ts'
+import { explainYaml } from './unreadable.ts'
 import type { DocumentsReading, LocatedReading, Position, YamlDocument, YamlFailure } from './yaml-document.ts'
 import { findOutside, type Outside, readGoNumber, refuseText, TabbedLines } from './yaml-subset.ts'
 
@@ -70,7 +71,7 @@ export function parseUncommon(text: string): LocatedReading {
 }
 
 function readFirst(text: string, isCommonOnly: boolean): LocatedReading {
-  for (const read of readAll(text, isCommonOnly)) return read
+  for (const read of readAll(text, isCommonOnly)) return read.ok ? read : explainYaml(text, read)
   return { ok: true, value: null, remarks: [], repeated: [], locate: () => undefined }
 }
 
@@ -78,7 +79,7 @@ function readFirst(text: string, isCommonOnly: boolean): LocatedReading {
 export function parseDocuments(text: string): DocumentsReading {
   const documents: YamlDocument[] = []
   for (const read of readAll(text, false)) {
-    if (!read.ok) return read
+    if (!read.ok) return explainYaml(text, read)
     if (read.value !== null) documents.push({ value: read.value, remarks: read.remarks })
   }
   return { ok: true, documents }

@@ -1,21 +1,21 @@
 /**
- * What is desired once the assigned ConfigMap is merged with its bases, its layers and the patches
+ * The assignment once the assigned ConfigMap is merged with its bases, its layers and the patches
  * of this node. Pure, apart from what is passed in. If they cannot be merged, the node stays as it
  * is: neither local config nor a config without them is what was configured.
  */
 
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { ChannelState, Desired, FoundConfigMap, Rendered } from '../decision/desired.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
-import { type BaseTexts, mergePart, type PartResult } from './merge-part.ts'
+import { type BaseTexts, type MergeResult, mergePart } from './merge-part.ts'
 import { type NodePatches, namePatches, OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView, PresentOverlay, Rendering } from './read-overlay.ts'
 
-/** What the owner of the result wants to know. */
+/** The events that the owner of the result wants to know of. */
 interface OnApply {
   /** Rendering fails. Faults of the files are logged where they are read. */
   readonly onFault?: (detail: string) => void
@@ -61,14 +61,14 @@ export function applyOverlay(
 
 type AppliedPart =
   | { readonly kind: 'applied'; readonly desired: Desired }
-  /** It cannot be told yet what is desired. */
+  /** The result is not known yet. */
   | { readonly kind: 'waiting'; readonly desired: Desired }
   | { readonly kind: 'faulty'; readonly desired: Desired; readonly detail: string }
 
 /** undefined: it is being merged. Returns the same object for the same arguments. */
-type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => PartResult | undefined
+type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => MergeResult | undefined
 
-const ERRORS: Readonly<Record<Extract<PartResult, { ok: false }>['fault'], string>> = {
+const ERRORS: Readonly<Record<Extract<MergeResult, { ok: false }>['fault'], string>> = {
   local: LOCAL_BASE_ERROR,
   base: BASE_ERROR,
   part: PART_ERROR,
@@ -107,7 +107,7 @@ type Assigned = Extract<Desired, { kind: 'config-map' }>
 type AssignedFound = Assigned & { readonly object: FoundConfigMap }
 
 /** Whether this node merges the assigned ConfigMap with anything but its overlay. */
-export function isMerged(desired: Desired): desired is AssignedFound {
+function isMerged(desired: Desired): desired is AssignedFound {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
   return desired.object.base !== undefined || desired.object.layers !== undefined
 }
@@ -157,14 +157,14 @@ export function awaitRendering(overlay: PresentOverlay, data: ConfigMapData, key
 }
 
 /**
- * What is desired while the latest answer is being worked out. It is as if a change had not arrived
- * yet. But a pause of the cluster counts at once. Its end counts with the answer that it belongs
- * to: it may have come with the correction of a bad edit.
+ * The assignment while the latest answer is being worked out: as if a change had not arrived yet.
+ * But a pause of the cluster counts at once. Its end counts with the answer that it belongs to: it
+ * may have come with the correction of a bad edit.
  * @param latest says why it is not known yet
  * @param before what was known last, with each pause that was heard since
  */
 export function whileWaiting(latest: Desired, before: Desired | undefined): Desired {
-  // What is not known now has its own reason.
+  // An assignment that is not known now has its own reason.
   if (before === undefined || before.kind === 'unknown') return latest
   if (latest.channelState === undefined || before.channelState === undefined) return before
   const paused = latest.channelState.paused ?? before.channelState.paused
@@ -172,7 +172,7 @@ export function whileWaiting(latest: Desired, before: Desired | undefined): Desi
 }
 
 /**
- * What is desired where the assigned ConfigMap was read and cannot be rendered.
+ * The assignment where the assigned ConfigMap was read and cannot be rendered.
  * @param cause what is wrong, where `detail` only says that something is
  */
 function refuseDesired(detail: string, channelState: ChannelState | undefined, cause?: string): Desired {

@@ -2,11 +2,11 @@
  * The texts that the assigned one is merged with, from what was read of its bases and layers. Pure.
  */
 import { BASE_ANNOTATION, LAYER_ANNOTATION, ROLLOUT_ANNOTATION } from '../decision/channels.ts'
-import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
 import type { Base, Bases, BaseView, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
+import { type ConfigMapRef, describeRef } from '../subject/config-source.ts'
 import type { BaseTexts, Layer } from './merge-part.ts'
 
 type BasesReading =
@@ -36,7 +36,7 @@ function isStaged(rollout: FoundConfigMap['rollout']): boolean {
 /** The stages of a rollout are for the nodes that use the ConfigMap itself. */
 const STAGED = `has a rollout of its own: remove its annotation ${ROLLOUT_ANNOTATION}, or use a copy of it`
 
-/** What an assigned ConfigMap is merged with: see FoundConfigMap. */
+/** The parts of an assigned ConfigMap that say what it is merged with: see FoundConfigMap. */
 export type Merged = Pick<FoundConfigMap, 'base' | 'bases' | 'layers' | 'rollout'>
 
 /** @param local called only if the local config is under it. undefined: it has not settled yet */
@@ -83,7 +83,10 @@ function findUnder(part: Merged, local: () => LocalConfigView | undefined): Base
   }
 }
 
-/** What the result is made of, the assigned one itself included, the lowest first. */
+/**
+ * The names of the texts that the result is made of, the assigned one itself included, the lowest
+ * first.
+ */
 export function nameLayers({ root, parts, layers = [] }: BaseTexts, ref: ConfigMapRef): readonly string[] {
   const namesOf = (texts: readonly Layer[]) => texts.map(({ name }) => name)
   return [...(root === undefined || root.staysBelow ? [] : [root.name]), ...namesOf(parts), nameConfigMap(ref), ...namesOf(layers)]

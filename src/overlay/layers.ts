@@ -5,7 +5,7 @@
 import type { FoundConfigMap, LayeredField } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { decides, type FieldPath, valueAt } from '../kubelet/field-path.ts'
-import { parseJson } from '../kubelet/json.ts'
+import { parseJsonText } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
@@ -22,7 +22,7 @@ export interface ConfigLayer {
 }
 
 interface LayeredConfig {
-  /** Of the assigned text, for people. */
+  /** The name of the assigned text, for people. */
   readonly name: string
   readonly key: string
   readonly object: Pick<FoundConfigMap, 'data'> & Merged
@@ -52,7 +52,7 @@ export async function listLayers(
 }
 
 async function parse(text: string, yaml: YamlReader): Promise<unknown> {
-  const read = looksLikeJson(text) ? parseJson(text) : await yaml.first(text)
+  const read = looksLikeJson(text) ? parseJsonText(text) : await yaml.first(text)
   return read.ok ? read.value : undefined
 }
 
@@ -71,7 +71,10 @@ export function listFields(layers: readonly ConfigLayer[]): readonly LayeredFiel
   return layers.slice(1).reduce<readonly LayeredField[] | undefined>(layOver, [])
 }
 
-/** What a layer makes of what those below it set or remove: its own fields come last. */
+/**
+ * The fields that are set or removed once a layer lies over those below it: its own fields come
+ * last.
+ */
 export function layOver(below: readonly LayeredField[] | undefined, { name, value }: ConfigLayer): readonly LayeredField[] | undefined {
   const own = below === undefined ? undefined : listChanges(value)
   if (below === undefined || own === undefined) return undefined
@@ -79,7 +82,10 @@ export function layOver(below: readonly LayeredField[] | undefined, { name, valu
   return [...below.filter((field) => !replaces(value, field)), ...fields]
 }
 
-/** What was removed as a whole stays removed but for what is set in it anew. */
+/**
+ * Whether the value takes the place of the field. A field that was removed as a whole stays removed
+ * but for the parts that are set in it anew.
+ */
 function replaces(value: unknown, { path, removed }: LayeredField): boolean {
   return decides(value, path) && !(removed === true && isObject(valueAt(value, path)))
 }

@@ -6,18 +6,18 @@
  * merges the result is not in it.
  */
 import { posix } from 'node:path'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { checkKind, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { absolutePaths } from '../kubelet/field-path.ts'
-import { parseJson } from '../kubelet/json.ts'
+import { parseJsonText } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { composePatches } from '../values/merge-patch.ts'
 import { nameRendering } from './read-overlay.ts'
 import { type Patch, readPatch, render } from './render.ts'
 
-/** What the assigned text is merged with. */
+/** The texts that the assigned one is merged with. */
 export interface BaseTexts {
   /** A whole config. undefined: the assigned text is one itself. */
   readonly root: Root | undefined
@@ -27,7 +27,7 @@ export interface BaseTexts {
   readonly layers?: readonly Layer[]
 }
 
-export interface Root extends Layer {
+interface Root extends Layer {
   readonly kind: 'local' | 'config-map'
   /** kubelet itself merges the result over it. */
   readonly staysBelow?: boolean
@@ -39,7 +39,7 @@ export interface Layer {
   readonly text: string
 }
 
-export type PartResult =
+export type MergeResult =
   /** `patches`: of all but the lowest, in the order in which they were merged. */
   | { readonly ok: true; readonly rendered: Rendered; readonly patches: readonly Patch[] }
   /** `fault`: which of them is to be corrected. */
@@ -50,10 +50,10 @@ export async function mergePart(
   data: ConfigMapData,
   key: string,
   yaml: YamlReader,
-): Promise<PartResult> {
+): Promise<MergeResult> {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
-  const asIs: PartResult = { ok: true, rendered: nameRendering(data, key), patches: [] }
+  const asIs: MergeResult = { ok: true, rendered: nameRendering(data, key), patches: [] }
   if (text === undefined) return asIs
   const own = await readPatches(root === undefined ? [] : [{ name: key, text }], 'part', yaml)
   if (!own.ok) return own
@@ -79,7 +79,7 @@ export async function mergePart(
  * Only what the patches say, so that all else stays as kubelet finds it below: in the local config
  * and in other drop-ins. A null has to reach kubelet.
  */
-function compose(data: ConfigMapData, key: string, { apiVersion, kind }: KubeletConfig, patches: readonly Patch[]): PartResult {
+function compose(data: ConfigMapData, key: string, { apiVersion, kind }: KubeletConfig, patches: readonly Patch[]): MergeResult {
   const head = { apiVersion, kind }
   const composed = render(withText(data, key, JSON.stringify(head)), key, patches, () => ({ ok: true, value: head }), composePatches)
   return composed.ok
@@ -87,7 +87,7 @@ function compose(data: ConfigMapData, key: string, { apiVersion, kind }: Kubelet
     : { ok: false, fault: 'part', detail: composed.detail }
 }
 
-type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<PartResult, { ok: false }>
+type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<MergeResult, { ok: false }>
 
 async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', yaml: YamlReader): Promise<Patches> {
   const patches: Patch[] = []
@@ -101,7 +101,7 @@ async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'la
 
 async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
   const isJson = looksLikeJson(text)
-  const read = isJson ? parseJson(text) : await yaml.first(text)
+  const read = isJson ? parseJsonText(text) : await yaml.first(text)
   if (!read.ok) return { ok: false, detail: read.detail }
   if (!isObject(read.value)) return { ok: false, detail: 'it is not a mapping of fields' }
   const problem = checkKind(read.value, isJson)

@@ -3,17 +3,17 @@
  * configs with the overlay. Pure: what parses YAML, the clock and the timer are passed in.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource, LocalConfigView, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { applyOverlay, applyPart, whileWaiting } from './apply.ts'
-import type { BaseTexts, PartResult } from './merge-part.ts'
+import type { BaseTexts, MergeResult } from './merge-part.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './read-overlay.ts'
 
 interface PartSourceDeps {
-  readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<PartResult>
+  readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<MergeResult>
   readonly pace: SettlePace
   readonly log: Log
 }
@@ -23,7 +23,7 @@ interface Merging {
   readonly data: ConfigMapData
   readonly key: string
   /** undefined: under way. */
-  result: PartResult | undefined
+  result: MergeResult | undefined
 }
 
 /**
@@ -35,7 +35,7 @@ export class PartSource implements AssignmentSource {
   readonly #deps: PartSourceDeps
   readonly #local: SettledLocal
   #onChange: () => void = () => {}
-  /** Of the arguments that were asked for last: they change rarely. */
+  /** The merging of the arguments that were asked for last: they change rarely. */
   #merging: Merging | undefined
   /** The latest result that was known, with each pause that was heard since. */
   #applied: Desired | undefined
@@ -60,7 +60,7 @@ export class PartSource implements AssignmentSource {
     return this.#applied
   }
 
-  #merge(bases: BaseTexts, data: ConfigMapData, key: string): PartResult | undefined {
+  #merge(bases: BaseTexts, data: ConfigMapData, key: string): MergeResult | undefined {
     const before = this.#merging
     if (before !== undefined && before.data === data && before.key === key && isDeepStrictEqual(before.bases, bases)) return before.result
     const merging: Merging = { bases, data, key, result: undefined }

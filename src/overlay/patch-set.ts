@@ -2,21 +2,22 @@
  * The files on a node that are merged over what the cluster assigns: the overlay, which is for
  * every config, and the instance config of kubeadm, which is for the ConfigMap of kubeadm. Pure.
  */
-import type { ConfigMapRef } from '../decision/config-source.ts'
+
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { leaveOutSet, type NamedPatch, type OverlayView, RESOLVED } from './read-overlay.ts'
 
-export type AssignedConfigMap = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
+type FoundAssignment = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
 
 export interface PatchSet {
   /** For messages, after `this node's`. */
   readonly name: string
   /** After `failed to sync: `. */
   readonly error: string
-  isFor(assigned: Pick<AssignedConfigMap, 'ref' | 'object'>): boolean
-  /** Whether its files are named among what a config is merged from. */
+  isFor(assigned: Pick<FoundAssignment, 'ref' | 'object'>): boolean
+  /** Whether the files of the set are named among what a config is merged from. */
   readonly isLayer: boolean
   /** One of its files, for people. */
   nameFile(name: string): string
@@ -76,7 +77,7 @@ export function namePatches(
   return applied.map(({ name, patch }) => ({ name: nameFile(name), value: patch }))
 }
 
-/** Of several sets, one after the other, over this config. */
+/** The patches of several sets, one after the other, over this config. */
 export function nameAllPatches(sets: readonly NodePatches[], config: unknown): ReturnType<typeof namePatches> {
   let merged = config
   return sets.flatMap(({ patches, view }) => {

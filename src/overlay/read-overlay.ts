@@ -3,12 +3,12 @@
  * faulty, the whole overlay is: a partly read overlay is rejected.
  */
 import { contentHash } from '../checkpoint/content.ts'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
-import { parseJson } from '../kubelet/json.ts'
+import { parseJsonText } from '../kubelet/json.ts'
 import { ParsedTexts } from '../kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { readPatch, render } from './render.ts'
@@ -74,7 +74,7 @@ function rememberRendering(patches: readonly NamedPatch[], parseConfig: ParseCon
   const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
   const renderNamed = (data: ConfigMapData, key: string, onRendered: () => void): Rendering | undefined => {
     const text = Object.hasOwn(data, key) ? data[key] : undefined
-    const parsed = text === undefined ? NO_TEXT : looksLikeJson(text) ? parseJson(text) : parseConfig(text, onRendered)
+    const parsed = text === undefined ? NO_TEXT : looksLikeJson(text) ? parseJsonText(text) : parseConfig(text, onRendered)
     if (parsed === undefined) return undefined
     // A text that is not a config takes no layers.
     const applied = parsed.ok && isObject(parsed.value) ? leaveOutSet(patches, parsed.value) : []
@@ -115,7 +115,7 @@ export interface PresentOverlay {
   readonly kind: 'present'
   /** Names of its files, in the order in which they apply. */
   readonly files: readonly string[]
-  /** What each of them changes. */
+  /** The change of each file. */
   readonly patches: readonly NamedPatch[]
   /**
    * Returns the same object for the same data. undefined: the config is being parsed; then
@@ -127,7 +127,7 @@ export interface PresentOverlay {
 export interface NamedPatch {
   readonly name: string
   readonly patch: Readonly<Record<string, unknown>>
-  /** It sets only fields that the config does not set. */
+  /** The patch sets only fields that the config does not set. */
   readonly isDefault?: true
 }
 

@@ -5,10 +5,10 @@
 
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import { API_VERSION, KIND, looksLikeJson } from '../kubelet/decode.ts'
-import { parseJson } from '../kubelet/json.ts'
+import { parseJsonText } from '../kubelet/json.ts'
 import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 
@@ -29,7 +29,7 @@ export function render(
   merge: (target: unknown, patch: unknown) => unknown = mergePatch,
 ): RenderResult {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
-  const parsed = text === undefined ? undefined : looksLikeJson(text) ? parseJson(text) : parse(text)
+  const parsed = text === undefined ? undefined : looksLikeJson(text) ? parseJsonText(text) : parse(text)
   if (parsed?.ok !== true || !isObject(parsed.value)) return { ok: true, data }
   try {
     const merged = patches.reduce<unknown>((target, patch) => merge(target, patch), parsed.value)

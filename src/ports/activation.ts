@@ -2,12 +2,12 @@
  * The port through which the agent sets what kubelet starts with next. Adapters:
  * `src/systemd/*-activation.ts`.
  */
-import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
-import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
+import type { ReadyWiring, UnitState } from '../subject/unit-state.ts'
 
 /**
- * What kubelet starts with next. The wiring passed to each call says which kind of activation its
- * unit uses.
+ * The config that kubelet starts with next. The wiring passed to each call says which kind of
+ * activation its unit uses.
  */
 export interface Activation {
   /** Completes what it knows of that on disk, where an earlier agent wrote less. */

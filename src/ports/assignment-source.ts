@@ -18,7 +18,7 @@ export interface AssignmentSource {
   stop(): Promise<void>
 }
 
-/** What is known of the local config. `path` is for messages. */
+/** The local config, as far as it is known. `path` is for messages. */
 export type LocalConfigView =
   /** Kubelet's unit is not known, or does not take its config from the agent. */
   | { readonly kind: 'unknown'; readonly detail: string }
@@ -35,10 +35,10 @@ export type ReadLocalConfig = () => LocalConfigView
  */
 export interface RolloutPort {
   /**
-   * What this node has to say. undefined: no rollout concerns it. A turn that changes wakes the
+   * Takes the facts of this node. undefined: no rollout concerns it. A turn that changes wakes the
    * loop.
    */
   follow(subject: RolloutSubject | undefined): void
-  /** What is known of the record of the subject, from memory. */
+  /** The record of the subject, as far as it is known, from memory. */
   known(): RolloutKnowledge | undefined
 }

@@ -15,7 +15,7 @@ export interface EvidenceProbe {
   /** Waits until nothing is being asked, for at most so long. */
   answered(limitMs: number): Promise<void>
   /**
-   * CLOCK_MONOTONIC of when this agent began to ask. What an earlier one asked is answered to
+   * CLOCK_MONOTONIC of when this agent began to ask. A question of an earlier agent is answered to
    * nobody.
    */
   asksSinceUs(): number
@@ -35,7 +35,7 @@ export interface EvidenceSubject {
   readonly serving: (HealthTarget & { readonly pid: number }) | undefined
   /** The socket of the container runtime. undefined: not known. */
   readonly runtimeSocket: string | undefined
-  /** What kubelet reads static pods from: a directory, or files. */
+  /** The paths that kubelet reads static pods from: a directory, or files. */
   readonly manifests: readonly string[]
 }
 

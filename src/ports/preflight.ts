@@ -2,10 +2,11 @@
  * The ports that check a config before kubelet is restarted with it, and that ask kubelet what it
  * made of it. Adapters: `src/preflight/agent-preflight.ts`, `src/preflight/configz/`.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+
 import type { PreflightResult } from '../decision/verdict.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 
 export interface Preflight {
   /** `pending`: the check takes long and continues in the background; call again for the result. */
@@ -23,7 +24,7 @@ export interface PreflightRequest {
   readonly source: ConfigSource
   readonly data: Readonly<Record<string, string>>
   readonly key: TrialKey
-  /** It has run before, and kubelet is waiting for it: it is only decoded. */
+  /** The config has run before, and kubelet is waiting for it: it is only decoded. */
   readonly fallback: boolean
   /** The file that `local` is in, or was before the agent replaced it: the only key of `data`. */
   readonly localPath?: string | undefined
@@ -41,6 +42,8 @@ export function keyOf({ source, localPath }: Pick<PreflightRequest, 'source' | '
 export type ConfigzAnswer =
   | { readonly kind: 'ok'; readonly object: unknown }
   | { readonly kind: 'refused'; readonly by: 'kubelet' | 'api-server'; readonly status: number; readonly detail: string }
-  /** What listens there did not prove to be this node's kubelet, and was asked nothing. */
+  /**
+   * The program that listens there did not prove to be this node's kubelet, and was asked nothing.
+   */
   | { readonly kind: 'unproven'; readonly detail: string }
   | { readonly kind: 'unreachable'; readonly detail: string }

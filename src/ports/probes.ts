@@ -36,8 +36,9 @@ export interface PortHolders {
  */
 export interface RuntimeProbe {
   /**
-   * By its latest answer; a new one is sought in the background. Never rejects, and waits no longer
-   * than a pass may. undefined: not known, or no container runtime that knows CRI.
+   * Whether the runtime is up, by its latest answer; a new one is sought in the background. Never
+   * rejects, and waits no longer than a pass may. undefined: not known, or no container runtime
+   * that knows CRI.
    */
   isUp(socket: string): Promise<boolean | undefined>
 }
@@ -61,12 +62,12 @@ export interface ServingPort extends HealthTarget {
 export interface ConfigFiles {
   /** The file of `--config`. undefined: kubelet starts from its defaults */
   readonly path: string | undefined
-  /** Of `--config-dir`. undefined: kubelet has none */
+  /** The directory of `--config-dir`. undefined: kubelet has none. */
   readonly directory?: string | undefined
   /** The agent's drop-in in that directory, if it is not to count as it is there now. */
   readonly own?: {
     readonly path: string
-    /** What counts in its place. undefined: nothing */
+    /** The content that counts in its place. undefined: none. */
     readonly content: string | undefined
   }
 }
@@ -107,6 +108,8 @@ export interface ContainerRuntime {
   listPods(socket: string): Promise<RuntimeAnswer<RuntimePods>>
   /** `not-offered`: a runtime older than containerd 2.0 or CRI-O 1.28. */
   cgroupDriver(socket: string): Promise<RuntimeAnswer<CgroupDriver | 'not-offered'>>
+  /** `ImageFsInfo`, of which kubelet takes the first. undefined: it names none. */
+  imageDirectory(socket: string): Promise<RuntimeAnswer<string | undefined>>
 }
 
 export type RuntimeAnswer<T> =
@@ -143,7 +146,7 @@ export interface RuntimePods {
  */
 export interface PodSandbox {
   readonly id: string
-  /** Of the pod. For a static pod it is the config hash, unless its manifest sets another. */
+  /** The pod's uid. For a static pod it is the config hash, unless its manifest sets another. */
   readonly uid: string
   readonly name: string
   readonly namespace: string

@@ -2,11 +2,12 @@
  * The ports for state on disk: the dynamic config directory and `/run`. Adapters:
  * `src/checkpoint/`, `src/report/history.ts`.
  */
-import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
+
 import type { GotValue, PutValue, RecordName } from '../decision/record-table.ts'
 import type { RecordState, RequestName, Requests, SourceName, Transition } from '../decision/records.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 
 /**
  * `checkpoints/<uid>/<resourceVersion>/<key>`, or with an overlay
@@ -35,13 +36,13 @@ export interface Checkpoints {
    */
   hasKey(file: CheckpointFile): boolean
   /**
-   * When it was last read, `content` was undefined because the disk has been failing for a while.
-   * It may not be lost.
+   * Whether `content` was undefined at the last read because the disk has been failing for a while.
+   * The checkpoint may not be lost.
    */
   isUnreadable(file: CheckpointFile): boolean
   /** The content by which this one is known, of which it may be another wording. */
   knownAs(content: ContentHash): ContentHash
-  /** What `knownAs` answers is durable when it returns. Throws if it cannot be written. */
+  /** Makes the answers of `knownAs` durable before it returns. Throws if they cannot be written. */
   keepKnownAs(): void
   /**
    * undefined: the checkpoint does not exist, is incomplete or permanently unreadable. Throws if it
@@ -59,8 +60,8 @@ export interface Checkpoints {
 export interface RecordStore<Names extends RecordName = RecordName> {
   get<N extends Exclude<Names, SourceName>>(name: N): GotValue<N>
   /**
-   * Writes only if the record changes. What cannot be written to /run is kept in memory: nothing is
-   * thrown.
+   * Writes only if the record changes. A record that cannot be written to /run is kept in memory:
+   * nothing is thrown.
    */
   put<N extends Names>(name: N, value: PutValue<N>): void
 }

@@ -3,7 +3,7 @@
  * `src/systemd/`.
  */
 import type { RestartOutcome } from '../decision/effects-of-answer.ts'
-import type { UnitState } from '../decision/unit-state.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 
 export interface Unit {
   observe(): Promise<UnitState>
@@ -45,7 +45,7 @@ export interface UnitSignals {
 /** Where nothing can be heard, systemd is asked. */
 export const DEAF: UnitSignals = { quietSinceUs: () => undefined }
 
-/** What a process of kubelet said before it exited. */
+/** The last words of a process of kubelet before it exited. */
 export interface LastWords {
   /**
    * In one line, bounded, and without control characters or secrets. undefined: it said nothing, or

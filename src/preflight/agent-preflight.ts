@@ -8,11 +8,11 @@
 import { createHash } from 'node:crypto'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { identityOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { PreflightResult } from '../decision/verdict.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Preflight, PreflightRequest } from '../ports/preflight.ts'
+import { identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { LimitError } from '../values/errors.ts'
 import { describeFinding, describeRefusal, REQUIRE_DRAIN, type Report, refusalReason } from './finding.ts'
 
@@ -50,7 +50,8 @@ interface Job {
   /** Ends the check. */
   readonly stopper: AbortController
   /**
-   * What the result depends on besides content and kubelet: settings, time, and the running config.
+   * The facts that the result depends on besides content and kubelet: settings, time, and the
+   * running config.
    */
   readonly dependencies: string
   readonly done: Promise<void>
@@ -64,7 +65,7 @@ export class AgentPreflight implements Preflight {
   readonly #options: AgentPreflightOptions
   readonly #jobs = new Map<TrialKey, Job>()
   #basis = ''
-  /** What was found out last of a kubelet that starts with no config. */
+  /** The last kubelet that was found to start with no config. */
   #obstacle: { readonly kubelet: string; readonly detail: string; readonly atUs: number } | undefined
   /** Settles when the check that was asked for last has ended. undefined: it has. */
   #last: Promise<void> | undefined
@@ -157,7 +158,7 @@ export class AgentPreflight implements Preflight {
       if (isAsked) this.#note(identityOfKey(candidate.key), obstacle?.message)
       return obstacle ?? toResult(report)
     } catch (error) {
-      // What it takes to read a config is its own fault.
+      // A config that takes too much time or memory to read is refused: that is its own fault.
       if (error instanceof LimitError) return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error.message}` }
       return error instanceof Error ? error : new Error(String(error))
     }

@@ -5,23 +5,40 @@
  * for keys, `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec, decodes strictly
  * first, and leniently when that fails.
  */
+import { OTHERWISE } from '../decision/verdict.ts'
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
-import type { Field, Fields } from '../kubelet/field.ts'
+import type { Field, FieldTable } from '../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { FIELDS, findMisfits, isKnown, LAST_IN_TABLES, listObjects, NEWEST_MINOR } from '../kubelet/fields.ts'
-import { isObject } from '../values/is-object.ts'
-import { nearestPlausible } from '../values/nearest.ts'
+import type { Position } from '../kubelet/yaml-document.ts'
+import { type KubeletFlags, NO_FLAGS, overlayFlags } from './change/kubelet-flags.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkAtStart, checkLogRotation, checkSysctls } from './fields/at-start.ts'
 import { checkGates, findGateState } from './fields/check-gates.ts'
-import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, shorten, weigh } from './fields/complaint.ts'
+import {
+  describeRange,
+  type FieldProblem,
+  type FieldRuleInput,
+  LONGEST_NAME,
+  SUPPLIED_BY,
+  shorten,
+  type Unseen,
+  type WholeInput,
+  weigh,
+} from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
+import { hint, listKnown } from './fields/hint.ts'
+import { adviseMarks } from './fields/left-in-values.ts'
+import { checkListeners } from './fields/listeners.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
+import { checkOtherwise } from './fields/otherwise.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
 import { checkChoices, checkCurves, checkQuotaPeriod, checkRanges } from './fields/single-fields.ts'
-import { type Finding, locateNearest, type Position } from './finding.ts'
+import { checkSupplied } from './fields/supplied.ts'
+import { type Finding, locateNearest } from './finding.ts'
 import { describeJudgedBy, formatVersion, IN_TABLES, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
+import { NodeView } from './node/node-view.ts'
 
 interface FieldOptions {
   /**
@@ -31,14 +48,16 @@ interface FieldOptions {
   readonly version: KubeletVersion | undefined
   /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
-  /**
-   * Values that kubelet's flags set, by field. They override the config; feature gates one by one.
-   */
-  readonly overrides?: KubeletConfig
+  /** The flags of kubelet. They override the config. */
+  readonly flags?: KubeletFlags
+  /** Default: nothing. */
+  readonly unseen?: Unseen | undefined
+  /** Default: no. */
+  readonly isDropIn?: boolean
 }
 
 const MOST_FINDINGS = 500
-/** Searching the nearest of many names is slow. */
+/** Searching many names is slow. */
 const MOST_ADVICE = 20
 
 /** In the order of the text. */
@@ -60,9 +79,9 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
 const LASTING = ['fields/range', 'fields/repeated-key']
 
 /**
- * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
- * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
- * are known, those of every kubelet so far. Either may have longer lists of names.
+ * The findings that a kubelet newer than the tables refuses as well, as far as they can tell. A
+ * pre-release may still change, so the newest release has to refuse the same. Of a later kubelet
+ * only its limits are known, those of every kubelet so far. Either may have longer lists of names.
  */
 function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
   const isNext = isPreRelease(version)
@@ -81,28 +100,23 @@ function identify({ rule, path, problem }: Finding): string {
 const NEWEST: KubeletVersion = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
 
 function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (complaint: FieldProblem) => boolean = () => true): Finding[] {
-  const { version: given, unknownKeys, overrides = {} } = options
+  const { version: given, unknownKeys, flags = NO_FLAGS, unseen, isDropIn = false } = options
   const version = given !== undefined && given.major > 1 ? NEWEST : given
-  const config = override(document.config, overrides)
-  const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
+  const { config } = overlayFlags(document.config, flags, version)
+  const view = new NodeView(document.config, { version, flags, folder: '/', files: [] })
+  const gate = (name: string) => findGateState(name, config, version?.minor)
+  const subject: WholeInput = { config, version, gate, view, unseen, isDropIn }
+  const types = checkTypes(subject)
   const complaints = [
     ...(given !== undefined && isNewer(given)
       ? remarkOnKeys(document.config, given, unknownKeys)
       : checkKeys(document.config, version, unknownKeys)),
-    ...checkTypes(subject),
-    ...checkGates(subject),
-    ...listRules(subject),
+    ...types,
+    ...withoutMisread([...checkGates(subject), ...listRules(subject), ...checkSupplied(subject), ...checkOtherwise(subject)], types),
   ]
-  const findings = adviseNearest(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
-    toFindings(complaint, document, version),
-  )
-  return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
-}
-
-/** `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go. */
-function override(config: KubeletConfig, overrides: KubeletConfig): KubeletConfig {
-  if (!isObject(config.featureGates) || !isObject(overrides.featureGates)) return { ...config, ...overrides }
-  return { ...config, ...overrides, featureGates: { ...config.featureGates, ...overrides.featureGates } }
+  const asked = adviseMarks(complaints.filter(isAsked).slice(0, MOST_FINDINGS), subject)
+  const findings = adviseLikely(asked).flatMap((complaint) => toFindings(complaint, document, { version, unseen }))
+  return [...findings, ...listRepeated(document, unknownKeys), ...listIgnored(document)].sort((a, b) => compare(a.position, b.position))
 }
 
 /** The rules of kubelet's validation and start, as far as possible in kubelet's own order. */
@@ -115,7 +129,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkNewFields(subject),
     ...checkLogging(subject),
     ...checkTracing(subject),
-    ...[checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
+    ...[checkListeners, checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
       .flatMap((check) => check(subject))
       .map((problem): FieldProblem => ({ ...problem, atStart: true })),
   ]
@@ -127,30 +141,54 @@ function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
     rule: 'type',
     path: misfit.path,
     problem: describeMisfit(misfit),
+    advice: misfit.advice,
     reason: 'load',
-    unsure: version === undefined,
+    from: misfit.since,
   }))
 }
 
-function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
+/** A rule about a value of a wrong type has read another value than is there. */
+function withoutMisread(complaints: readonly FieldProblem[], misfits: readonly FieldProblem[]): readonly FieldProblem[] {
+  if (misfits.length === 0) return complaints
+  const wrong = new Set(misfits.map(({ path }) => JSON.stringify(path)))
+  return complaints.filter(({ path }) => !path.some((_, at) => wrong.has(JSON.stringify(path.slice(0, at + 1)))))
+}
+
+function adviseLikely(complaints: readonly FieldProblem[]): FieldProblem[] {
   let left = MOST_ADVICE
   return complaints.map((complaint) => {
     const { mistyped } = complaint
     if (mistyped === undefined || mistyped.name.length > LONGEST_NAME || left === 0) return complaint
     left -= 1
-    const best = nearestPlausible(mistyped.name, mistyped.known)
-    return best === undefined ? complaint : { ...complaint, advice: `did you mean ${best}?` }
+    return { ...complaint, advice: hint(mistyped) }
   })
 }
 
-function toFindings(complaint: FieldProblem, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {
-  const severity = weigh(complaint, version?.minor)
-  if (severity === undefined) return []
-  const { rule, path, reason = 'validate', problem, advice, atStart } = complaint
+function toFindings(
+  complaint: FieldProblem,
+  document: ConfigDocument,
+  { version, unseen }: Pick<WholeInput, 'version' | 'unseen'>,
+): Finding[] {
+  const weight = weigh(complaint, version?.minor)
+  if (weight === undefined) return []
+  const { rule: name, path, reason = 'validate', problem, advice, atStart, supplied } = complaint
+  const rule = name.includes('/') ? name : `fields/${name}`
+  const isOpen = supplied === true && unseen !== undefined
+  const severity = isOpen && weight === 'refuse' ? 'warn' : weight
+  // A flag that may say otherwise is worth a word only where it decides.
+  const unless = isOpen && (weight === 'refuse' || unseen === 'local') ? ` (${SUPPLIED_BY[unseen]})` : ''
   const range = version === undefined ? describeRange(complaint) : ''
   const place = { path, position: locateNearest(document, path) }
   const isAtStart = atStart === true && version !== undefined && isNewer(version)
-  return [{ rule: `fields/${rule}`, severity, reason, ...place, problem: `${problem}${range}`, advice, ...(isAtStart && { isAtStart }) }]
+  return [{ rule, severity, reason, ...place, problem: `${problem}${unless}${range}`, advice, ...(isAtStart && { isAtStart }) }]
+}
+
+/** `DecodeKubeletConfiguration` reads one document, as sigs.k8s.io/yaml does. */
+function listIgnored({ second: position }: ConfigDocument): Finding[] {
+  if (position === undefined) return []
+  const problem = `${OTHERWISE} reads the first document of this text alone: the second begins at line ${position.line}`
+  const advice = 'remove what is not for kubelet, or merge it into the first'
+  return [{ rule: 'otherwise/documents', severity: 'warn', reason: 'validate', path: [], position, problem, advice }]
 }
 
 function listRepeated({ repeated }: ConfigDocument, severity: Finding['severity']): Finding[] {
@@ -192,14 +230,14 @@ function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion, unknownKeys:
     const gone = fieldOf(path, fields)?.gone
     if (gone !== undefined) return { ...describeGone(path, gone, newer), severity: unknownKeys }
     const problem = `${shorten(formatPath(path))} is ${UNLISTED}, which cover ${IN_TABLES}: kubelet ${formatVersion(newer)} may know it`
-    return { rule: 'unlisted-key', path, problem, mistyped: nameKey(path, fields), severity }
+    return { rule: 'unlisted-key', path, problem, mistyped: nameKey(path, fields, LAST_IN_TABLES.minor), severity }
   })
   return more === 0
     ? remarks
     : [...remarks, { rule: 'unlisted-key', path: [], problem: `${more} more keys that are ${UNLISTED}`, severity }]
 }
 
-type Place = readonly [path: FieldPath, fields: Fields]
+type Place = readonly [path: FieldPath, fields: FieldTable]
 
 function findUnknown(config: KubeletConfig, minor: number | undefined): { readonly first: readonly Place[]; readonly more: number } {
   const first: Place[] = []
@@ -211,7 +249,7 @@ function findUnknown(config: KubeletConfig, minor: number | undefined): { readon
   return { first, more }
 }
 
-function* listUnknownKeys(value: KubeletConfig, fields: Fields, minor: number | undefined, path: FieldPath): Generator<Place> {
+function* listUnknownKeys(value: KubeletConfig, fields: FieldTable, minor: number | undefined, path: FieldPath): Generator<Place> {
   for (const [name, inner] of Object.entries(value)) {
     if (path.length === 0 && (name === 'apiVersion' || name === 'kind')) continue
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -223,11 +261,12 @@ function* listUnknownKeys(value: KubeletConfig, fields: Fields, minor: number | 
   }
 }
 
-function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | undefined): FieldProblem {
+function describeKey(path: FieldPath, fields: FieldTable, version: KubeletVersion | undefined): FieldProblem {
   const field = fieldOf(path, fields)
   const label = shorten(formatPath(path))
   if (field === undefined || version === undefined) {
-    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped: nameKey(path, fields) }
+    const mistyped = nameKey(path, fields, version?.minor)
+    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped }
   }
   if (field.gone !== undefined && field.gone <= version.minor) return describeGone(path, field.gone, version)
   const problem = `${label} is new in kubelet 1.${field.since ?? ''}: kubelet ${formatVersion(version)} ignores it`
@@ -239,12 +278,12 @@ function describeGone(path: FieldPath, gone: number, version: KubeletVersion): F
   return { rule: 'gone', path, problem, advice: 'remove it' }
 }
 
-function fieldOf(path: FieldPath, fields: Fields): Field | undefined {
+function fieldOf(path: FieldPath, fields: FieldTable): Field | undefined {
   const name = String(path.at(-1))
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-function nameKey(path: FieldPath, fields: Fields): NonNullable<FieldProblem['mistyped']> {
-  const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
-  return { name: String(path.at(-1)), known }
+function nameKey(path: FieldPath, fields: FieldTable, minor: number | undefined): NonNullable<FieldProblem['mistyped']> {
+  const known = [...listKnown(fields, minor), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
+  return { name: String(path.at(-1)), known, key: { path, minor } }
 }

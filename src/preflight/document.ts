@@ -5,11 +5,23 @@
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'
-import { decodeText, EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
-import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
-import { type LocatedYaml, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
+import {
+  type DecodeProblem,
+  decodeText,
+  describeEmptyFirst,
+  EMPTY_CONFIG,
+  findProblem,
+  type KubeletConfig,
+  listDocuments,
+  looksLikeJson,
+} from '../kubelet/decode.ts'
+import { FIELDS, findMisfits, LAST_IN_TABLES, type Misfit } from '../kubelet/fields.ts'
+import { findOffset, layOut, parseJsonText } from '../kubelet/json.ts'
+import { explainJson } from '../kubelet/unreadable.ts'
+import { type LocatedYaml, type Position, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
 import { keyOf, type PreflightRequest } from '../ports/preflight.ts'
 import { isObject } from '../values/is-object.ts'
+import { locateNearest } from './finding.ts'
 
 export interface ConfigDocument extends Pick<LocatedYaml, 'locate' | 'repeated'> {
   readonly text: string
@@ -18,39 +30,58 @@ export interface ConfigDocument extends Pick<LocatedYaml, 'locate' | 'repeated'>
    * `checkFields` checks the types of newer fields.
    */
   readonly config: KubeletConfig
+  /** Where another document begins that is not empty: kubelet reads the first one alone. */
+  readonly second?: Position | undefined
 }
 
-type DocumentResult = { readonly ok: true; readonly document: ConfigDocument } | YamlFailure
+export interface DocumentFailure extends YamlFailure {
+  /** All values of a wrong type, each with its place, where that is why. */
+  readonly misfits: readonly LocatedMisfit[]
+}
+
+interface LocatedMisfit extends Misfit {
+  readonly position: Position | undefined
+}
+
+type DocumentResult = { readonly ok: true; readonly document: ConfigDocument } | DocumentFailure
 
 export async function readDocument(text: string, yaml: Pick<YamlReader, 'first'>, signal?: AbortSignal): Promise<DocumentResult> {
-  if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
+  if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined, misfits: [] }
   return looksLikeJson(text) ? readJson(text) : readYaml(text, yaml, signal)
 }
 
 async function readYaml(text: string, yaml: Pick<YamlReader, 'first'>, signal: AbortSignal | undefined): Promise<DocumentResult> {
   const parsed = await yaml.first(text, signal)
-  if (!parsed.ok) return parsed
+  if (!parsed.ok) return { ...parsed, misfits: [] }
   const { value, locate, repeated } = parsed
-  const problem = findProblem(value, undefined)
-  if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  return { ok: true, document: { text, config: asConfig(value), locate, repeated } }
+  const empty = describeEmptyFirst(value, text)
+  if (empty !== undefined) return { ok: false, detail: empty.detail, position: { line: empty.line, column: 1 }, misfits: [] }
+  const [, ...others] = listDocuments(text)
+  const line = others.find(({ isEmpty }) => !isEmpty)?.line
+  const second = line === undefined ? undefined : { line, column: 1 }
+  return judge(value, findProblem(value, undefined), { text, locate, repeated, second })
 }
 
 function readJson(text: string): DocumentResult {
-  const parsed = parseJson(text)
-  if (!parsed.ok) {
-    const position = parsed.offset === undefined ? undefined : positionsIn(text)(parsed.offset)
-    return { ok: false, detail: parsed.detail, position, unjudged: parsed.unjudged }
-  }
-  const problem = findProblem(parsed.value, text)
+  const parsed = parseJsonText(text)
+  if (!parsed.ok) return { ...explainJson(text, parsed), misfits: [] }
   const layout = layOut(text)
   const positionOf = positionsIn(text)
   const locate: ConfigDocument['locate'] = (path) => {
     const offset = path.length === 0 ? undefined : findOffset(layout, path)
     return offset === undefined ? undefined : positionOf(offset)
   }
-  if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated: [] } }
+  return judge(parsed.value, findProblem(parsed.value, text), { text, locate, repeated: [] })
+}
+
+function judge(value: unknown, problem: DecodeProblem | undefined, document: Omit<ConfigDocument, 'config'>): DocumentResult {
+  if (problem === undefined) return { ok: true, document: { ...document, config: asConfig(value) } }
+  const { detail, path, misfits } = problem
+  // With those of fields that only later kubelets know, so that one look at the file is enough.
+  const later = misfits.length === 0 ? [] : findMisfits(asConfig(value), FIELDS, LAST_IN_TABLES.minor)
+  const all = [...misfits, ...later.filter(({ since }) => since !== undefined)]
+  const located = all.map((misfit) => ({ ...misfit, position: locateNearest(document, misfit.path) }))
+  return { ok: false, detail, position: locateNearest(document, path), misfits: located }
 }
 
 function asConfig(value: unknown): KubeletConfig {

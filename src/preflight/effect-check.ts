@@ -5,11 +5,11 @@
  * delays the loop.
  */
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { ConfigzAnswer } from '../ports/preflight.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 

@@ -1,13 +1,10 @@
 /**
  * The results of preflight: findings, each about one place of the config, and the report that
- * contains them. Data only. Every part of preflight returns findings; only the report decides
- * whether the candidate is accepted.
+ * contains them. Every part of preflight returns findings; only the report decides whether the
+ * candidate is accepted. Pure.
  */
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
-import type { Position } from '../kubelet/yaml-document.ts'
-import type { ConfigDocument } from './document.ts'
-
-export type { Position }
+import type { LocatedYaml, Position } from '../kubelet/yaml-document.ts'
 
 /** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
@@ -33,9 +30,9 @@ export interface Finding {
   readonly path: FieldPath
   /** undefined: the finding is about the whole document, or about a field that is not set. */
   readonly position: Position | undefined
-  /** What is wrong, in one line, without the value where it could be a secret. */
+  /** The fault, in one line, without the value where it could be a secret. */
   readonly problem: string
-  /** What to do about it, in one line. */
+  /** The remedy, in one line. */
   readonly advice: string | undefined
   /**
    * The rule may not be that of this kubelet, so nothing but kubelet itself can refuse the config.
@@ -52,10 +49,13 @@ export interface Finding {
  * `cannot-start`: kubelet would start with no config, so none can be judged.
  */
 export interface PartResult {
-  /** Such as `kubelet`, `fields`, `node`, `change`. */
+  /** The name of the part, such as `kubelet`, `fields`, `node`, `change`. */
   readonly part: string
   readonly outcome: 'accepted' | 'refused' | 'cannot-start' | 'unjudged'
-  /** What it checked, or why it could not: `kubelet 1.20.2 loaded and validated the config`. */
+  /**
+   * The check that was made, or why it could not be: `kubelet 1.20.2 loaded and validated the
+   * config`.
+   */
   readonly detail: string
   /**
    * The fields that the config changes on this node, such as `maxPods`,
@@ -72,7 +72,7 @@ export interface Report {
 }
 
 /** Finds the position of a path: its own, or that of the nearest enclosing path. */
-export function locateNearest(document: Pick<ConfigDocument, 'locate'> | undefined, path: FieldPath): Position | undefined {
+export function locateNearest(document: Pick<LocatedYaml, 'locate'> | undefined, path: FieldPath): Position | undefined {
   for (let length = path.length; length > 0; length--) {
     const position = document?.locate(path.slice(0, length))
     if (position !== undefined) return position
@@ -123,4 +123,67 @@ function missingName({ path, problem }: Pick<Finding, 'path' | 'problem'>): stri
   const pieces = problem.split(name)
   const isNamed = pieces.some((after, at) => at > 0 && !/[\w-]$|\w\.$/.test(pieces[at - 1] ?? '') && !/^[\w-]/.test(after))
   return isNamed ? '' : name
+}
+
+/** Parts that read the whole config, as kubelet does. The other parts can only object. */
+const READERS: readonly string[] = ['kubelet', 'kubelet-start', 'fields']
+
+/**
+ * Combines the results of all parts. If any part refuses the candidate, it is refused. It is
+ * accepted only if a part that reads the whole config accepted it: parts that check one aspect
+ * cannot prove it good. A kubelet that cannot start accepts nothing. Otherwise the outcome is
+ * `unjudged`.
+ *
+ * @param demanded parts the user requested: the candidate is accepted only if they accept it
+ */
+export function assembleReport(parts: readonly PartResult[], findings: readonly Finding[], demanded: readonly string[] = []): Report {
+  return { outcome: decide(parts, findings, demanded), findings: sortFindings(findings), parts }
+}
+
+function decide(parts: readonly PartResult[], findings: readonly Finding[], demanded: readonly string[]): Report['outcome'] {
+  if (parts.some(({ outcome }) => outcome === 'refused') || findings.some(({ severity }) => severity === 'refuse')) return 'refused'
+  if (parts.some(({ outcome }) => outcome === 'cannot-start')) return 'unjudged'
+  const accepts = (name: string) => parts.some(({ part, outcome }) => part === name && outcome === 'accepted')
+  return READERS.some(accepts) && demanded.every(accepts) ? 'accepted' : 'unjudged'
+}
+
+const RANK: Readonly<Record<Severity, number>> = { refuse: 0, warn: 1, info: 2 }
+
+/**
+ * The most severe first; then findings about the whole document, then those with a position in the
+ * order of the text, then those about fields that are not set. Of equal findings the most severe
+ * one stays.
+ */
+function sortFindings(findings: readonly Finding[]): Finding[] {
+  const sorted = [...findings].sort(
+    (a, b) =>
+      RANK[a.severity] - RANK[b.severity] ||
+      placeOf(a) - placeOf(b) ||
+      (a.position?.line ?? 0) - (b.position?.line ?? 0) ||
+      (a.position?.column ?? 0) - (b.position?.column ?? 0) ||
+      compareTexts(formatPath(a.path), formatPath(b.path)) ||
+      compareTexts(a.rule, b.rule) ||
+      compareTexts(a.problem, b.problem),
+  )
+  const seen = new Set<string>()
+  return sorted.filter(({ rule, path, position, problem }) => {
+    const identity = JSON.stringify([rule, path, position?.line, position?.column, problem])
+    return !seen.has(identity) && seen.add(identity) !== undefined
+  })
+}
+
+function placeOf({ position, path }: Finding): number {
+  if (position !== undefined) return 1
+  return path.length === 0 ? 0 : 2
+}
+
+/** Not `localeCompare`: the order must not depend on the machine's locale. */
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The report on a candidate that cannot be read: no part runs. */
+export function refuseUnread(rule: string, problem: string, position?: Finding['position'], advice?: string): Report {
+  const finding: Finding = { rule, severity: 'refuse', reason: 'load', path: [], position, problem, advice }
+  return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
 }

@@ -4,8 +4,6 @@
  */
 import { join, posix } from 'node:path'
 import { runningConfigPath } from '../decision/base-config.ts'
-import type { ConfigMapData } from '../decision/config-source.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
 import { decodeText, type KubeletConfig } from '../kubelet/decode.ts'
 import { listRelativePaths } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
@@ -14,6 +12,8 @@ import type { Files } from '../ports/files.ts'
 import { type ConfigzAnswer, keyOf, type PreflightRequest } from '../ports/preflight.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import type { FirstWords, Unit } from '../ports/unit.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 import { collectFlags } from './change/kubelet-flags.ts'
 import { askConfigz, askOrReadLog, type ConfigzWorld, findMisreadOf, type RunningKubelet } from './configz/ask-configz.ts'
@@ -28,19 +28,17 @@ import type { KubeletBinaries } from './kubelet/binaries.ts'
 import { askEarly, type Judge } from './kubelet/judgement.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 import { findStateNeeds, remarkOnStates } from './node/check-node.ts'
-import type { RuntimeFacts, SurroundingNeeds, Surroundings } from './node/surroundings.ts'
+import { lookAtNode, type NodeReaders } from './node/look-around.ts'
 import { listParts } from './parts.ts'
 import { type ChangePolicy, describeChanges, toLocalPolicy } from './policy/check-policy.ts'
+import { describeEffects, EFFECT_NEEDS, type RunningEffects } from './running-effects.ts'
 
-/**
- * The time limit for files and sockets on the node that may hang (a dead network mount). A guard
- * finds nothing in facts that come later, so a starved node must not exceed it.
- */
-const LOOK_AROUND_MS = 5000
-/** The same for a fallback. */
+/** The time limit of a fallback for files on the node that may hang. */
 const FALLBACK_MS = 300
+/** The same where nothing waits. */
+const EFFECTS_MS = 2000
 
-interface InspectionParts {
+interface InspectionParts extends NodeReaders {
   /** The settings in force: some change while the agent runs. */
   settings(): {
     readonly dynamicConfigDir: string
@@ -61,9 +59,6 @@ interface InspectionParts {
   readonly judge: Judge
   /** For a kubelet that a user named. */
   openDirectJudge(): Judge
-  lookAround(needs: SurroundingNeeds, limitMs: number): Promise<Surroundings>
-  readRuntime(socket: string): Promise<RuntimeFacts>
-  readImageService(socket: string): Promise<Pick<RuntimeFacts, 'fault'>>
   readonly configz: ConfigzWorld
   /** Lets others run. */
   nextTurn(): Promise<void>
@@ -80,13 +75,7 @@ export function inspectHere(parts: InspectionParts) {
   }
   const partsWith = (kubeletJudge: Judge, ended: AbortSignal = signal, policy?: ChangePolicy) =>
     listParts({
-      surroundings: async (needs) => {
-        const { imageSocket, runtimeSocket } = needs
-        const asked = runtimeSocket === undefined ? undefined : parts.readRuntime(runtimeSocket)
-        const imageService = imageSocket === undefined ? undefined : parts.readImageService(imageSocket)
-        const found = await parts.lookAround(needs, LOOK_AROUND_MS)
-        return { ...found, runtime: await asked, imageService: await imageService }
-      },
+      surroundings: (needs) => lookAtNode(parts, needs),
       policy: () => policy ?? policyInForce(),
       guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
@@ -249,12 +238,13 @@ export function inspectHere(parts: InspectionParts) {
     return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, await versionInUse(unit), flags)
   }
 
-  const describeRunning = async (unit: KnownUnit): Promise<RunningKubelet> => {
+  const describeRunning = async (unit: KnownUnit): Promise<RunningKubelet & Pick<Recipient, 'dropIns'>> => {
     const path = findRunningPath(unit)
     const config = await readRunning(unit, path)
     const version = await versionInUse(unit)
     const place = path === unit.localConfigPath ? 'local' : 'assigned'
-    return { unit, path, version, config: config && mergeWith(await findDropIns(unit, place, stores), config, version) }
+    const dropIns = await findDropIns(unit, place, stores)
+    return { unit, path, version, dropIns, config: config && mergeWith(dropIns, config, version) }
   }
 
   /** @param unit undefined: kubelet runs on another machine */
@@ -269,8 +259,16 @@ export function inspectHere(parts: InspectionParts) {
     return unit.kind === 'known' ? findMisreadOf(await describeRunning(unit), stores) : undefined
   }
 
+  /** undefined: no kubelet runs, or it is not known. */
+  const readEffects = async (): Promise<RunningEffects | undefined> => {
+    const unit = await stores.unit.observe()
+    if (unit.kind !== 'known' || pidOf(unit) === undefined) return undefined
+    const { dropIns, ...running } = await describeRunning(unit)
+    return describeEffects(running, dropIns, await parts.lookAround(EFFECT_NEEDS, EFFECTS_MS))
+  }
+
   return {
-    ...{ checkCandidate, remarkOnFallback, compareConfigz, readConfigz, readRunningConfig, readMisread },
+    ...{ checkCandidate, remarkOnFallback, compareConfigz, readConfigz, readRunningConfig, readMisread, readEffects },
     ...{ inspect, compare, mergeHere, versionOf, runningVersion, forget: () => judge.forget() },
   }
 }

@@ -3,17 +3,17 @@
  * parts.
  */
 import { BASE_ANNOTATION } from '../decision/channels.ts'
-import { NO_KIND } from '../kubelet/decode.ts'
+import { describeMisfit, NO_KIND } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { isFieldName } from '../kubelet/fields.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { MOST_KEYS } from './check-fields.ts'
-import { listKeys, readDocument } from './document.ts'
+import { type DocumentFailure, listKeys, readDocument } from './document.ts'
 import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
-import { shorten } from './fields/complaint.ts'
-import type { Finding, PartResult } from './finding.ts'
+import { describeRange, type FieldProblem, shorten, weigh } from './fields/complaint.ts'
+import { assembleReport, type Finding, type PartResult, type Report, refuseUnread } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, PartReport, Recipient } from './inspection.ts'
-import { assembleReport, refuseUnread } from './report.ts'
+import type { KubeletVersion } from './kubelet-version.ts'
 
 const OF_A_PART = `if it is a part, which holds only what differs, give it as the manifest of a ConfigMap with the annotation ${BASE_ANNOTATION}`
 
@@ -38,7 +38,8 @@ export function inspectWith(
     const doubts: PartResult[] = isDoubtful ? [{ part: 'source', outcome: 'unjudged', detail: read.detail }] : []
     if (isDoubtful && !taken.ok) return assembleReport(doubts, [])
     if (!taken.ok) {
-      const { detail, position } = taken
+      const { detail, position, misfits } = taken
+      if (misfits.length > 0) return refuseMisfits(detail, misfits, options.version)
       const advice = detail === NO_KIND ? OF_A_PART : undefined
       return refuseUnread('fields/load', withoutPosition(detail, position), position, advice)
     }
@@ -46,7 +47,7 @@ export function inspectWith(
     const { dropIns } = recipient
     const assigned = taken.document
     const document = mergeDocument(assigned, dropIns, recipient.version)
-    const able = isDoubtful ? parts.filter(({ name }) => isKubelets(name)) : parts
+    const able = parts.filter(({ name }) => (options.parts?.includes(name) ?? true) && (!isDoubtful || isKubelets(name)))
     const { quick, slow } = await runAll(able, { ...recipient, config, assigned, document, options, yaml })
     const results = [...doubts, ...quick.results, ...slow.results]
     const demanded = listDemanded(options)
@@ -113,6 +114,23 @@ function isRefused({ results, findings }: Results): boolean {
 /** If kubelet could not run the load stage, it cannot run the start stage either. */
 function isKubeletUnavailable({ results }: Results): boolean {
   return results.some(({ part, outcome }) => part === 'kubelet' && (outcome === 'unjudged' || outcome === 'cannot-start'))
+}
+
+/**
+ * One finding for each value of a wrong type. Where it is not known that kubelet has the field, it
+ * is a warning: the other ones refuse the config anyway.
+ */
+function refuseMisfits(detail: string, misfits: DocumentFailure['misfits'], version: KubeletVersion | undefined): Report {
+  const findings = misfits.flatMap((misfit): Finding[] => {
+    const { path, position, advice, since } = misfit
+    const complaint: FieldProblem = { rule: 'type', path, problem: describeMisfit(misfit), from: since }
+    const severity = weigh(complaint, version?.minor)
+    const range = version === undefined ? describeRange(complaint) : ''
+    return severity === undefined
+      ? []
+      : [{ rule: 'fields/type', severity, reason: 'load', path, position, problem: `${complaint.problem}${range}`, advice }]
+  })
+  return assembleReport([{ part: 'source', outcome: 'refused', detail }], findings)
 }
 
 /** A report shows the position separately. */
@@ -193,7 +211,10 @@ function isOfLoading({ rule, isAtStart }: Finding): boolean {
   return rule.startsWith('fields/') && rule !== 'fields/repeated-key' && isAtStart !== true
 }
 
-/** Kubelet writes paths as we do. What the tables have may be gone, too. */
+/**
+ * The findings about keys that kubelet itself ignores. Kubelet writes paths as we do. A field that
+ * the tables have may be gone, too.
+ */
 function listIgnored(findings: readonly Finding[], ignored: readonly string[], severity: Finding['severity']): Finding[] {
   const remarks = new Map(findings.filter(isOfUnknown).map((remark) => [formatPath(remark.path), remark]))
   const complain = (path: FieldPath, problem: string, { position, advice }: Partial<Finding> = {}): Finding => {

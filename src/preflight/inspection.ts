@@ -2,11 +2,13 @@
  * Input and output of preflight: the contract between its parts, the composition and the command
  * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.
  */
-import type { ConfigMapData } from '../decision/config-source.ts'
-import type { Incomplete, KnownUnit, KubeletCommand } from '../decision/unit-state.ts'
+
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
+import type { Incomplete, KnownUnit, KubeletCommand } from '../subject/unit-state.ts'
+import type { Effect } from './change/effects.ts'
 import type { ConfigDocument } from './document.ts'
 import type { ConfigPlace, DropInsHere, MergeOrder } from './drop-ins/read-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
@@ -19,8 +21,10 @@ export interface InspectedConfig {
   readonly files: ConfigMapData
   /** Name of the file that kubelet reads. */
   readonly key: string
-  /** It was given without its ConfigMap: the other files are not known. */
+  /** The config was given without its ConfigMap: the other files are not known. */
   readonly isAlone?: boolean
+  /** Each node merges it over its local config, which is not known here. */
+  readonly isPart?: boolean
   /**
    * Of a local config: the file that kubelet reads it from. A check of its copy elsewhere resolves
    * relative paths as there. undefined: it is a checkpoint's.
@@ -46,6 +50,8 @@ export interface InspectOptions {
   readonly deep: 'no' | 'if-possible' | 'demanded'
   /** Whether the config is for this machine: use its facts, active config and kubelet flags. */
   readonly node: boolean
+  /** Names of those that are run. Default: all that apply. */
+  readonly parts?: readonly string[]
 }
 
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
@@ -58,7 +64,7 @@ export interface TargetKubelet {
   readonly flags: readonly string[]
   /** Some of the flags, or parts of them, are not known: then most of them are not to blame. */
   readonly incomplete?: Incomplete | undefined
-  /** It is started with variables that a check does not give it. */
+  /** Kubelet is started with variables that a check does not give it. */
   readonly ownEnvironment?: true | undefined
 }
 
@@ -81,7 +87,10 @@ export interface TargetNode extends Pick<TargetKubelet, 'flags' | 'incomplete'> 
 export interface Recipient {
   readonly kubelet: TargetKubelet | undefined
   readonly version: KubeletVersion | undefined
-  /** Of the kubelet that has the config now. undefined: not asked for, or there is no kubelet. */
+  /**
+   * The version of the kubelet that has the config now. undefined: not asked for, or there is no
+   * kubelet.
+   */
   readonly from?: KubeletVersion | 'unknown' | undefined
   /** undefined: the config is not for a particular node. */
   readonly node: TargetNode | undefined
@@ -109,7 +118,10 @@ export interface PartInput extends Recipient {
  */
 export interface InspectPart {
   readonly name: string
-  /** It may take seconds: it ends when another part refuses the config, and then does not count. */
+  /**
+   * The part may take seconds: it ends when another part refuses the config, and then does not
+   * count.
+   */
   readonly slow: boolean
   /** undefined: the part does not apply, and the report does not mention it. */
   run(subject: PartInput): Promise<PartReport | undefined>
@@ -122,7 +134,7 @@ export interface PartReport {
   readonly changed?: PartResult['changed']
   /**
    * Of the part `fields`: the kubelet is newer than the tables, so it decides itself where it can.
-   * What counts of a field that it does not know.
+   * The severity that counts for a field that the kubelet does not know.
    */
   readonly ownWord?: 'warn' | 'refuse' | undefined
   /** Of the part `kubelet`: see `KubeletJudgement`. */
@@ -137,8 +149,10 @@ export interface ConfigChange {
   readonly after: unknown
   /** Risk class, such as `restart`, `drain`, `reboot`. */
   readonly risk: string
-  /** What that class means, in one line. */
+  /** The meaning of that class, in one line. */
   readonly meaning: string | undefined
+  /** The effect that the change does not have, or has besides, and what to do about it. */
+  readonly effect?: Pick<Effect, 'problem' | 'advice'> | undefined
   /**
    * Decision of this agent's change policy; `rule` names the deciding rule. undefined: not
    * evaluated.
@@ -149,7 +163,7 @@ export interface ConfigChange {
 }
 
 /**
- * What kubelet makes of a config on this node, with its drop-ins.
+ * The config that kubelet makes of a config on this node, with its drop-ins.
  * @param place the config belongs to the node itself, or is (or would be) assigned to it
  */
 export type MergeHere = (config: KubeletConfig, place: ConfigPlace) => Promise<MergedHere>

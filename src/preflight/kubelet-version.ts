@@ -23,19 +23,19 @@ export function isCovered({ major, minor }: KubeletVersion): boolean {
   return major === 1 && minor >= OLDEST_MINOR && minor <= NEWEST_MINOR
 }
 
-/** Whether it may know more than the tables do, which is so of a pre-release too. */
+/** Whether the version may know more than the tables do, which is so of a pre-release too. */
 export function isNewer({ major, minor }: KubeletVersion): boolean {
   return major > 1 || (major === 1 && minor > NEWEST_MINOR)
 }
 
-/** Whether it is of a minor of which only a pre-release is in the tables. */
+/** Whether the version is of a minor of which only a pre-release is in the tables. */
 export function isPreRelease({ major, minor }: KubeletVersion): boolean {
   return major === 1 && minor === LAST_IN_TABLES.minor && minor > NEWEST_MINOR
 }
 
 export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`
 
-/** Of gates and fields; the rules cover what is released. */
+/** The versions in the tables of gates and fields; the rules cover what is released. */
 export const IN_TABLES = `kubelet 1.${OLDEST_MINOR} to ${LAST_IN_TABLES.version}`
 
 /** By which rules a kubelet that the tables do not cover is judged. */

@@ -1,17 +1,21 @@
 /**
  * The parts of preflight behind their common interface: field rules, node rules, change rules, and
- * kubelet itself. The rules are in other modules; the facts they need are passed in.
+ * kubelet itself. The rules are in other modules; the facts they need are passed in. Away from its
+ * node, a config is inspected by the parts that need neither the node nor its kubelet.
  */
 
 import { posix } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
-import { absolutePaths, type FieldPath, formatPath } from '../kubelet/field-path.ts'
+import { absolutePaths, type FieldPath, formatPath, valueAt } from '../kubelet/field-path.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { formatSide, type Side } from './change/change.ts'
 import { findMisread } from './change/check-same.ts'
 import { compareConfigs } from './change/compare.ts'
+import { findEffects } from './change/effects.ts'
 import {
   collectFlags,
   findOverridden,
@@ -25,17 +29,17 @@ import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
-import { type Finding, locateNearest, REQUIRE_DRAIN } from './finding.ts'
+import { type Finding, locateNearest, REQUIRE_DRAIN, type Report } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
-import { nameField, UNLISTED } from './inspect.ts'
-import type { InspectPart, PartInput, PartReport } from './inspection.ts'
+import { inspectWith, nameField, UNLISTED } from './inspect.ts'
+import type { ConfigChange, InspectedConfig, InspectPart, PartInput, PartReport } from './inspection.ts'
 import { isStartAsked, type Judge, type JudgeRequest, type JudgeStage, type KubeletJudgement, placesIn } from './kubelet/judgement.ts'
 import { probeFlags } from './kubelet/probe-flags.ts'
-import { describeJudgedBy, formatVersion, IN_TABLES, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
+import { describeJudgedBy, formatVersion, IN_TABLES, isCovered, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
 import { checkNode, findNeeds, findNodeFault, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
-import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
-import { type ChangePolicy, checkPolicy, restricts } from './policy/check-policy.ts'
+import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from './node/surroundings.ts'
+import { type ChangePolicy, checkPolicy, describeChanges, restricts } from './policy/check-policy.ts'
 
 export interface PartSources {
   surroundings(needs: SurroundingNeeds): Promise<Surroundings>
@@ -62,21 +66,31 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
   ]
 }
 
-function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput, { guardsOff }: PartSources): PartReport {
+function checkFieldRules(
+  { document, version: given, unknownKeys, node, kubelet, config, dropIns }: PartInput,
+  { guardsOff }: PartSources,
+): PartReport {
   // For a kubelet older than the tables, only the rules that hold for every version apply.
   const version = given !== undefined && (isCovered(given) || isNewer(given)) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
-  // The whole config: a flag may set only a part of a field.
-  const { config: overrides } = overlayFlags(document.config, flags, version)
+  const isKnown = node !== undefined && node.incomplete === undefined
+  const unseen = config.isPart === true ? 'local' : isKnown ? undefined : 'flags'
   const count = Object.keys(document.config).filter((name) => name !== 'apiVersion' && name !== 'kind').length
   const isLater = version !== undefined && isNewer(version) && !isPreRelease(version)
   const whose = version === undefined || isLater ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
   // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
-  const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
+  const isOwn = ({ rule, path, severity }: Finding) => {
+    const [field, gate] = path
+    if (rule.startsWith('otherwise/') && overridingFlag(path.slice(0, 1), flags) !== undefined) return false
+    // A note on what runs already is no news.
+    if (rule.startsWith('otherwise/') && severity === 'info')
+      return node?.running === undefined || !agree(node.running, document.config, path)
+    return field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
+  }
   const report = conclude(
     [
-      ...checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
+      ...checkFields(document, { version, unknownKeys, flags, unseen, isDropIn: isDropIn(dropIns) }).filter(isOwn),
       ...settleGuards(guardClient(document, { version, flags, folder: '/', files: [], running: node?.running }), guardsOff()),
     ],
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,
@@ -112,18 +126,30 @@ async function checkNodeRules(
   { surroundings, guardsOff }: PartSources,
 ): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
-  const { flags, running, kubeletPid } = node
+  const { flags, incomplete, running, kubeletPid } = node
   // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
-  const isDropIn = dropIns?.kind === 'usable' && dropIns.order.base !== undefined
-  const place = isDropIn ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
-  const options: NodeOptions = { version, flags: collectFlags(flags), ...place, running, kubeletPid }
+  const place = isDropIn(dropIns) ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
+  const flagsKnown = incomplete === undefined
+  const options: NodeOptions = { version, flags: collectFlags(flags), flagsKnown, ...place, running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)
   return fault === undefined ? report : { ...report, outcome: 'cannot-start', detail: fault }
 }
 
-/** What is not known is not missing. */
+function agree(one: KubeletConfig, other: KubeletConfig, path: FieldPath): boolean {
+  const steps = path.map(String)
+  return isDeepStrictEqual(valueAt(one, steps), valueAt(other, steps))
+}
+
+/** The config is laid over the file of `--config`. */
+function isDropIn(dropIns: PartInput['dropIns']): boolean {
+  return dropIns?.kind === 'usable' && dropIns.order.base !== undefined
+}
+
+/**
+ * The keys that the ConfigMap may have. Where its other keys are not known, none counts as missing.
+ */
 function listKeysOf({ files, isAlone = false }: PartInput['config'], config: KubeletConfig): readonly string[] {
   return isAlone ? [...Object.keys(files), ...listNamed(config)] : Object.keys(files)
 }
@@ -139,6 +165,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const flags = collectFlags(node.flags)
   const overridden = findOverridden(changes, flags, document)
+  const effects = findEffects(changes, overlayFlags(document.config, flags, version).config, flags, document)
   const changed = listEffective(changes, flags)
   const drain = requiresDrain.map((path): Finding => {
     const problem = `${formatPath(path)} changes only on a drained node`
@@ -147,13 +174,13 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   })
   const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
-    [...findings, ...leaving, ...overridden, ...drain],
+    [...findings, ...leaving, ...overridden, ...effects, ...drain],
     `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}${lacksKeys(candidate) ? '; the other keys of the ConfigMap are not known here' : ''}`,
   )
   return { ...report, ...(changed && { changed }) }
 }
 
-/** What is there may change without any edit of the config. */
+/** A file outside of the ConfigMap may change without any edit of the config. */
 function refuseLeaving(path: FieldPath, document: PartInput['document']): Finding {
   const problem = `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`
   const advice = 'name a key of the ConfigMap, or write an absolute path'
@@ -258,4 +285,35 @@ function toProbe({ config, assigned, document, kubelet, dropIns }: PartInput): P
 
 function conclude(findings: readonly Finding[], detail: string): PartReport {
   return { outcome: findings.some(({ severity }) => severity === 'refuse') ? 'refused' : 'accepted', detail, findings }
+}
+
+/** The change policy of an agent is known on its node alone: here, everything is allowed. */
+const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
+
+/** For the kubectl plugin. */
+export async function inspectConfig(
+  config: InspectedConfig,
+  version: KubeletVersion | undefined,
+  yaml: YamlReader,
+  from?: KubeletVersion,
+): Promise<Report> {
+  const parts = listParts({
+    surroundings: async () => NOTHING_KNOWN,
+    policy: () => OPEN,
+    guardsOff: () => [],
+    judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
+    signal: new AbortController().signal,
+  }).filter(({ name }) => name === 'fields' || name === 'meaning')
+  const recipient = { kubelet: undefined, version, from, node: undefined, unknownKeys: 'warn' } as const
+  const options = { kubelet: undefined, version, unknownKeys: undefined, deep: 'no', node: false } as const
+  return inspectWith(parts, async () => recipient, yaml)(config, options)
+}
+
+export function listConfigChanges(
+  before: KubeletConfig,
+  after: KubeletConfig,
+  version: KubeletVersion | undefined,
+): readonly ConfigChange[] {
+  // Without the policy, which is that of an agent.
+  return describeChanges(before, after, version, OPEN).map((change) => ({ ...change, policy: undefined }))
 }

@@ -66,7 +66,7 @@ const MOST_LEFT_BEHIND = 5
  */
 const leftBehind = new Map<ChildProcess, string>()
 
-/** Such as `execFile`. */
+/** Starts a program, such as `execFile`. */
 type Execute = (
   file: string,
   args: readonly string[],
@@ -288,7 +288,7 @@ export function describeEnd(end: CommandEnd): string {
 
 function endOf(file: string, error: ExecFileException | null, { timeoutMs, maxOutputBytes }: CommandLimits): CommandEnd {
   if (error === null) return { kind: 'exited', code: 0 }
-  // It exited by itself, even if the time limit expired at the same moment.
+  // The program exited by itself, even if the time limit expired at the same moment.
   if (typeof error.code === 'number') return { kind: 'exited', code: error.code }
   switch (errorCode(error)) {
     case 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER':

@@ -1,16 +1,16 @@
 /**
- * What preflight warned of in the assigned config when it accepted it, for the annotation. Kept on
- * disk (`meta/warnings`), since an agent that starts again does not check what runs again. No
- * decision depends on it: nothing here throws.
+ * The warnings of preflight about the assigned config when it accepted it, for the annotation. Kept
+ * on disk (`meta/warnings`), since an agent that starts again does not check again the config that
+ * runs. No decision depends on them: nothing here throws.
  */
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { contentOfKey, isTrialKey, trialKey } from '../decision/trial-key.ts'
-import type { Acceptance } from '../decision/verdict.ts'
+import { type Acceptance, OTHERWISE } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import { contentOfKey, isTrialKey, trialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import { isText, listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
+import { isText, listOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
 interface AcceptedWarningsOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
@@ -19,18 +19,30 @@ interface AcceptedWarningsOptions {
   readonly log: Log
 }
 
-const isKept = shape({ key: isTrialKey, warnings: listOf(isText) })
+const isKept = shape({
+  key: isTrialKey,
+  warnings: listOf(isText),
+  /** See `AcceptedWarnings.otherwise`. */
+  otherwise: optional(isText),
+})
 type Kept = TypeOf<typeof isKept>
 
-/** Of all warnings together: the annotation has 4 KiB for everything. The log has all of them. */
+/**
+ * The most bytes of all warnings together: the annotation has 4 KiB for everything. The log has all
+ * of them.
+ */
 const MOST_BYTES = 512
 const MOST_BYTES_EACH = 200
+/** The most bytes of the sentence for the condition. */
+const MOST_BYTES_OTHERWISE = 300
 
 export class AcceptedWarnings {
   readonly #options: AcceptedWarningsOptions
   readonly #path: string
   #kept: Kept | undefined
-  /** What it was made from: an acceptance stays the same until its config is checked again. */
+  /**
+   * The acceptance that `#kept` was made from. It stays the same until its config is checked again.
+   */
   #seen: Acceptance | undefined
   #isWritten = true
   #warned = false
@@ -43,17 +55,34 @@ export class AcceptedWarnings {
 
   /** To be called with each snapshot. Empty: there are none, or what is assigned is not known. */
   see({ unit, assignedContent, accepted }: Pick<Snapshot, 'unit' | 'assignedContent' | 'accepted'>): readonly string[] {
-    if (assignedContent === undefined) return []
-    // A short silence of systemd changes nothing.
-    if (unit.kind === 'unknown') return this.#kept && contentOfKey(this.#kept.key) === assignedContent ? this.#kept.warnings : []
-    const key = trialKey(assignedContent, unit.kubeletIdentity)
-    const acceptance = accepted.get(key)
-    if (acceptance !== undefined && acceptance !== this.#seen) {
-      this.#seen = acceptance
-      this.#keep({ key, warnings: bound(acceptance.remarks ?? []) })
+    if (assignedContent !== undefined && unit.kind !== 'unknown') {
+      const key = trialKey(assignedContent, unit.kubeletIdentity)
+      const acceptance = accepted.get(key)
+      if (acceptance !== undefined && acceptance !== this.#seen) {
+        this.#seen = acceptance
+        const remarks = acceptance.remarks ?? []
+        const otherwise = describeOtherwise(remarks)
+        this.#keep({ key, warnings: bound(remarks), ...(otherwise !== undefined && { otherwise }) })
+      }
+      if (!this.#isWritten) this.#write()
     }
-    if (!this.#isWritten) this.#write()
-    return this.#kept?.key === key ? this.#kept.warnings : []
+    return this.#find({ unit, assignedContent })?.warnings ?? []
+  }
+
+  /**
+   * The values of the assigned config that kubelet takes and does something else with, in one
+   * sentence, for the condition. To be called after `see`. undefined: there are none.
+   */
+  otherwise(snapshot: Pick<Snapshot, 'unit' | 'assignedContent'>): string | undefined {
+    return this.#find(snapshot)?.otherwise
+  }
+
+  /** A short silence of systemd changes nothing. */
+  #find({ unit, assignedContent }: Pick<Snapshot, 'unit' | 'assignedContent'>): Kept | undefined {
+    if (this.#kept === undefined || assignedContent === undefined) return undefined
+    const { key } = this.#kept
+    const isOfIt = unit.kind === 'unknown' ? contentOfKey(key) === assignedContent : key === trialKey(assignedContent, unit.kubeletIdentity)
+    return isOfIt ? this.#kept : undefined
   }
 
   #keep(kept: Kept): void {
@@ -80,16 +109,30 @@ export class AcceptedWarnings {
     try {
       const bytes = this.#options.files.read(this.#path)
       const kept = bytes && parseJson(bytes, isKept)
-      return kept && { key: kept.key, warnings: bound(kept.warnings) }
+      if (kept === undefined) return undefined
+      const { key, warnings, otherwise } = kept
+      return { key, warnings: bound(warnings), ...(otherwise !== undefined && { otherwise: oneLine(otherwise, MOST_BYTES_OTHERWISE) }) }
     } catch {
       return undefined
     }
   }
 }
 
+function oneLine(text: string, most = MOST_BYTES_EACH): string {
+  return cutToBytes(onOneLine(text), most)
+}
+
+/** How many, and the first of them. */
+function describeOtherwise(remarks: readonly string[]): string | undefined {
+  const [first, ...others] = remarks.filter((remark) => remark.includes(OTHERWISE))
+  if (first === undefined) return undefined
+  const sentence = others.length === 0 ? `a warning: ${first}` : `${others.length + 1} warnings, the first: ${first}`
+  return oneLine(sentence, MOST_BYTES_OTHERWISE)
+}
+
 /** One line each, and a last one that counts those that were left out. */
 function bound(remarks: readonly string[]): readonly string[] {
-  const lines = [...new Set(remarks.map((remark) => cutToBytes(onOneLine(remark), MOST_BYTES_EACH)))]
+  const lines = [...new Set(remarks.map((remark) => oneLine(remark)))]
   const shown: string[] = []
   let bytes = 0
   for (const line of lines) {

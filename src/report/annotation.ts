@@ -5,10 +5,11 @@
  * time. Pure; the order of keys is fixed, so the same state gives the same text. Fields are added,
  * never renamed or removed.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
+
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { metadataChannel } from './channel.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
@@ -17,8 +18,10 @@ import { type ConfigStatus, findAssignedVerdict, findDynamicConfigDirFault } fro
 import { type EvidenceAnswers, knownRollout, turnKind } from './trial-report.ts'
 
 export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
-/** Three sources with names of maximum length take some 2 KB; error and pause texts are cut. */
-export const ANNOTATION_BYTES = 4096
+/**
+ * The annotation stays within 4 KiB: three sources with names of maximum length take some 2 KB, and
+ * texts of errors and pauses are cut.
+ */
 const TEXT_BYTES = 512
 
 export const ANNOTATION = {

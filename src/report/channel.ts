@@ -10,25 +10,23 @@ import type { Condition } from './reasons.ts'
 import type { Work } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 
-/** What a pass of the loop has to say. What is not known well enough yet is absent. */
+/** The report of one pass of the loop. A part that is not known well enough yet is absent. */
 export interface NodeReport {
   readonly status?: ConfigStatus
   readonly condition?: Condition
-  /** Its error is that of the condition. */
+  /** The annotation's error is that of the condition. */
   readonly annotation?: string
   /** CLOCK_MONOTONIC: not to be written before. undefined: at once. */
   readonly slotUs?: number | undefined
 }
 
-export interface Channel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
+export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
   /** Which part of the Node it is in: each takes a right of its own to write. */
   readonly part: 'status' | 'metadata'
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
   /** Written in the slot of this node, and only once the server has answered for a while. */
   readonly takesItsTurn?: true
-  /** Published only where the settings name it. */
-  readonly byChoice?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
   remove?(nodeName: string): Removal
 }
@@ -47,12 +45,12 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'grantedBy' | 'byChoice' | 'remove'> {
+export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'grantedBy' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }
 
-export function anyChannel<Wanted, Seen>(channel: Channel<Wanted, Seen>): AnyChannel {
+export function anyChannel<Wanted, Seen>(channel: ReportChannel<Wanted, Seen>): AnyChannel {
   return {
     ...channel,
     isShown: (node) => channel.read(node) !== 'absent',
@@ -83,8 +81,8 @@ const MAPS = { annotation: 'annotations', label: 'labels' } as const
 export function metadataChannel(
   kind: keyof typeof MAPS,
   key: string,
-  says: Channel<string | null>['says'],
-): Channel<string | null, string> {
+  says: ReportChannel<string | null>['says'],
+): ReportChannel<string | null, string> {
   const name = `${kind} ${key}`
   const patch = (text: string | null) =>
     ({ contentType: 'application/merge-patch+json', body: { metadata: { [MAPS[kind]]: { [key]: text } } } }) as const

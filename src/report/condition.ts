@@ -8,7 +8,6 @@
  * has to wait or because of a fault. True never comes with an error.
  */
 import { assessHealth } from '../decision/condemn-failure.ts'
-import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/held-sources.ts'
@@ -18,9 +17,10 @@ import { isNamed } from '../decision/records.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
 import { describeTrial } from '../decision/trial.ts'
-import { contentOfKey, hasPassed, trialKey } from '../decision/trial-key.ts'
 import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
 import { areLate } from '../health/looks.ts'
+import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, trialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
@@ -35,12 +35,24 @@ const MESSAGE_BYTES = 1024
  */
 export const NODE_UNREADABLE = conditionOf('KubeletUnknown', 'the agent cannot read the state of this node and changes nothing')
 
-/** @param wait the wait in which the last pass of the loop ended */
-export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {
+/** Kubelet runs what is assigned, and may do something else with it. */
+const OF_WHAT_RUNS: readonly ConditionReason[] = ['InTrial', 'Promoted']
+
+/**
+ * @param wait the wait in which the last pass of the loop ended
+ * @param otherwise what kubelet does otherwise than the assigned config says
+ */
+export function describeCondition(
+  snapshot: Snapshot,
+  wait: Pick<Wait, 'phase' | 'detail'>,
+  deadlines: Deadlines,
+  otherwise?: string,
+): Condition {
   const active = runningSource(snapshot)
   const fault = findFault(snapshot, active, wait.phase)
   const [reason, message] = describeReason(snapshot, wait, deadlines, fault, active)
-  const condition = conditionOf(reason, cutToBytes(onOneLine(`${message}${sayLate(snapshot)}`), MESSAGE_BYTES))
+  const remark = otherwise !== undefined && OF_WHAT_RUNS.includes(reason) ? `; ${otherwise}` : ''
+  const condition = conditionOf(reason, cutToBytes(onOneLine(`${message}${remark}${sayLate(snapshot)}`), MESSAGE_BYTES))
   const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
   if (isRequested) return { ...condition, deliberate: true }
   const isUnread = reason === 'AssignmentUnknown' || reason === 'DownloadFailed'

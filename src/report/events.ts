@@ -26,7 +26,7 @@ const COMPONENT = 'kubelet-cfg-agent'
 /** Newer servers refuse longer messages (`NoteLengthLimit`). */
 const MESSAGE_BYTES = 1024
 
-export interface NodeEvent {
+interface NodeEvent {
   readonly apiVersion: 'v1'
   readonly kind: 'Event'
   readonly metadata: { readonly name: string; readonly namespace: string }

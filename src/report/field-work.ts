@@ -14,7 +14,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import type { Work } from './report-worker.ts'
-import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
+import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
 export interface WorkOptions {
   readonly api: KubeApi
@@ -28,8 +28,8 @@ export interface WorkOptions {
 /** When a value may be written. */
 export interface WantedWhen {
   /**
-   * Its cause also keeps it from being written, so it may be outdated once it can be. Then the Node
-   * is only read until the server has answered for a while.
+   * The cause of the value also keeps it from being written, so it may be outdated once it can be.
+   * Then the Node is only read until the server has answered for a while.
    */
   readonly cutOff?: boolean | undefined
   /** CLOCK_MONOTONIC. Not before: all nodes have something to write at the same moment. */
@@ -48,7 +48,9 @@ export interface NodeField<Wanted, Seen = Wanted> {
   readonly dropped: string
   /** Servers of today do not have the field, so that they drop it is no warning. */
   readonly mayBeDropped?: true
-  /** What is written depends on what the server has: read that before the first write. */
+  /**
+   * The value to write depends on the one that the server has: read that before the first write.
+   */
   readonly readsFirst: boolean
   /** The burst and then the rate of requests. Absent: no limit in the long run. */
   readonly longRun?: { readonly inARow: number; readonly everyMs: number }
@@ -198,7 +200,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     if (this.#announced !== wanted) log[field.announce](`updating ${field.name}`)
     this.#announced = wanted
     const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
-    if (generation !== this.#generation) this.#pace.hold(SPACING_MS)
+    if (generation !== this.#generation) this.#pace.hold(WRITE_SPACING_MS)
     else if (answer.kind === 'ok') this.#learn(field.read(answer.object), wanted)
     else this.#failToWrite(answer)
   }
@@ -207,13 +209,13 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     const { api, nodeName } = this.#options
     const generation = this.#generation
     const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
-    if (generation !== this.#generation) return this.#pace.hold(SPACING_MS)
+    if (generation !== this.#generation) return this.#pace.hold(WRITE_SPACING_MS)
     if (answer.kind !== 'ok') return this.#fail(answer)
     this.#before = this.#field.read(answer.object)
     this.#server = this.#before
     this.#isThere = this.#before !== 'absent'
     this.#answersSinceMs ??= this.#pace.nowMs()
-    this.#pace.hold(SPACING_MS)
+    this.#pace.hold(WRITE_SPACING_MS)
   }
 
   #learn(answered: Seen | 'absent', sent: Wanted): void {

@@ -4,12 +4,12 @@
  * not be written stay in memory until the next append).
  */
 import { join } from 'node:path'
-import { type ConfigSource, isConfigSource, sameSource } from '../decision/config-source.ts'
 import { TRANSITION_KINDS, type Transition } from '../decision/records.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { History } from '../ports/store.ts'
+import { type ConfigSource, isConfigSource, sameSource } from '../subject/config-source.ts'
 import { isAny, isText, oneOf, orUndefined, parseJson, shape } from '../values/json-shape.ts'
 
 const DEFAULT_LIMIT = 1000
@@ -184,7 +184,7 @@ function parseLine(line: string): Transition | undefined {
   return { atNs, ...(isInstant(wallMs) && { wallMs }), kind, from, to, why }
 }
 
-/** What a Date can show. */
+/** Whether a Date can show the time. */
 function isInstant(wallMs: unknown): wallMs is number {
   return typeof wallMs === 'number' && Number.isFinite(new Date(wallMs).getTime())
 }
@@ -216,7 +216,7 @@ function sameOrAbsent(a: ConfigSource | undefined, b: ConfigSource | undefined):
   return a === undefined || b === undefined ? a === b : sameSource(a, b)
 }
 
-/** When it happened, to show. */
+/** When the transition happened, to show. */
 export function instantOf({ atNs, wallMs }: Pick<Transition, 'atNs' | 'wallMs'>): Date {
   return new Date(wallMs ?? Number(BigInt(atNs) / 1_000_000n))
 }

@@ -1,13 +1,13 @@
 /**
- * What the reports say of kubelet itself: whether it is steady, what it is about to run between two
- * starts, and whether it is ill while its node is paused. Pure.
+ * The state of kubelet itself for the reports: whether it is steady, which config it is about to
+ * run between two starts, and whether it is ill while its node is paused. Pure.
  */
 
-import { describeSource, type HeldSource } from '../decision/config-source.ts'
 import { describePause, findNodePause, type Pause } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { isOutOfLoop } from '../health/illness.ts'
+import { describeSource, type HeldSource } from '../subject/config-source.ts'
 
 type Steadiness = 'steady' | 'starting' | 'unhealthy'
 
@@ -29,9 +29,9 @@ export function findSteadiness({ now, running, health, healthz, policy }: Snapsh
 }
 
 /**
- * What is about to run while kubelet is between two starts. undefined: kubelet runs, or nothing
- * starts it again by itself. In a crash loop, what is reported between two starts is what is
- * reported of the processes.
+ * The config that is about to run while kubelet is between two starts. undefined: kubelet runs, or
+ * nothing starts it again by itself. In a crash loop, the report between two starts is the same as
+ * the report while a process runs.
  */
 export function findUpcoming({ unit, running, nextStart }: Snapshot): HeldSource | undefined {
   if (running.kind !== 'none' || unit.kind !== 'known' || nextStart.kind !== 'known') return undefined

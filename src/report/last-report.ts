@@ -39,7 +39,7 @@ interface LastReportOptions {
 const REFRESH_US = 60e6
 /** A condition has at most 1 KB, and the cause of an error some more. */
 const ERROR_BYTES = 2048
-/** What is longer was not written by an agent. */
+/** A longer file was not written by an agent. */
 const MOST_BYTES = 64 * 1024
 
 function pathOf(runtimeDir: string): string {

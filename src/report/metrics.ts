@@ -5,9 +5,9 @@
  * monitor costs more CPU than the agent.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
-import type { FailureReason } from '../decision/verdict.ts'
+import { FAILURE_REASONS, REASONS } from '../decision/verdict.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
 import type { Counters } from './counters.ts'
 import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from './reasons.ts'
 import type { ConfigStatus } from './status.ts'
@@ -16,7 +16,7 @@ import type { RolloutReport, TrialReport } from './trial-report.ts'
 const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
 type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>
 
-const ROLLBACK_REASONS: readonly FailureReason[] = ['crash-loop', 'start-deadline', 'ill-health', 'evidence', 'reboots', 'requested']
+const ROLLBACK_REASONS = FAILURE_REASONS.filter((reason) => REASONS[reason].foundBy !== 'preflight')
 /** From a change without any wait to one that waits for the spread in a slow cluster. */
 const APPLY_BUCKETS_S = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
 /** From the agent's own rules to a sandboxed kubelet on a slow node, which ends after a minute. */

@@ -12,7 +12,7 @@
  * its time starts there, as for kubelet's conditions.
  */
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import type { Channel } from './channel.ts'
+import type { ReportChannel } from './channel.ts'
 import { showTime } from './deadlines.ts'
 import { LONG_RUN } from './field-work.ts'
 import { CONDITION_TYPE, type Condition, conditionOf, DEGRADED_TYPE, type Degraded, describeDegraded } from './reasons.ts'
@@ -34,7 +34,7 @@ interface SeenConditions {
   readonly degraded: SeenCondition | undefined
 }
 
-export const CONDITIONS: Channel<Condition, SeenConditions> = {
+export const CONDITIONS: ReportChannel<Condition, SeenConditions> = {
   part: 'status',
   says: ({ condition }) => condition,
   takesItsTurn: true,

@@ -3,13 +3,13 @@
  * Upstream: `NodeConfigStatus` in `k8s.io/api/core/v1`. Merge patch: RFC 7386, where null removes a
  * field, so a node that is back on local config gets `{}`.
  */
-import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
-import type { Channel } from './channel.ts'
+import type { ReportChannel } from './channel.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As in the API: an absent source is local. */
-export interface NodeConfigStatus {
+interface NodeConfigStatus {
   readonly assigned?: WireSource
   readonly active?: WireSource
   readonly lastKnownGood?: WireSource
@@ -21,7 +21,7 @@ interface WireSource {
 type NodeConfigPatch = { readonly [field in keyof NodeConfigStatus]: NodeConfigStatus[field] | null }
 
 /** Unknown fields are left out, so the server keeps them. */
-export function patchOf(status: ConfigStatus): NodeConfigPatch {
+function patchOf(status: ConfigStatus): NodeConfigPatch {
   return {
     ...(status.assigned && { assigned: wireSource(status.assigned) }),
     ...(status.active && { active: wireSource(status.active) }),
@@ -67,7 +67,7 @@ function readSource(source: unknown): ConfigSource | undefined {
 }
 
 /** Whether the server already shows every known field. */
-export function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
+function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
   return (
     server.error === ours.error &&
     isShown(server.assigned, ours.assigned) &&
@@ -88,7 +88,7 @@ function asShown(source: ConfigSource): ConfigSource {
   return source === 'local' ? source : withoutOverlay(source)
 }
 
-export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
+function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
   return shows(a, b) && shows(b, a)
 }
 
@@ -97,7 +97,7 @@ function member(value: unknown, key: string): unknown {
 }
 
 /** Servers from 1.22 on drop the field without an error. Upstream (`status.Sync`) did not retry. */
-export const CONFIG: Channel<ConfigStatus> = {
+export const CONFIG: ReportChannel<ConfigStatus> = {
   name: 'Node.Status.Config',
   part: 'status',
   says: ({ status }) => status,

@@ -5,19 +5,20 @@
  * manifests).
  */
 import type { NodeReport, OpenChannel } from './channel.ts'
-import { CHANNEL_NAMES, CHANNELS, type ChannelName, DEFAULT_PUBLICATIONS, type Publication } from './channels.ts'
+import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channels.ts'
 import { EventWork, type EventWorkOptions } from './events.ts'
+import { DEFAULT_PUBLICATIONS, type Publication } from './publications.ts'
 import type { Condition } from './reasons.ts'
 import { ReportWorker, type Sleep } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 
 interface PublisherOptions extends EventWorkOptions {
   readonly sleep: Sleep
-  /** What is published; may change at any time. */
+  /** The publications that are switched on; may change at any time. */
   readonly publications?: () => readonly Publication[]
 }
 
-/** What is published on the Node besides `status.config`. */
+/** The publications on the Node besides `status.config`. */
 export type NodeSummary = Required<Pick<NodeReport, 'condition' | 'annotation'>> & Pick<NodeReport, 'slotUs'>
 
 export class Publisher {

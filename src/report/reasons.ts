@@ -74,8 +74,8 @@ export interface Condition {
   /** An operator of the node did it, on purpose. Not written: it is for `KubeletConfigDegraded`. */
   readonly deliberate?: true
   /**
-   * Its cause also keeps the agent from publishing it: once it can be written, it may be outdated.
-   * Not written.
+   * The cause of the condition also keeps the agent from publishing it: once it can be written, it
+   * may be outdated. Not written.
    */
   readonly cutOff?: true
 }

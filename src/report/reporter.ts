@@ -4,17 +4,17 @@
  * decides nothing.
  */
 
-import { type ConfigSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
-import { hasPassed } from '../decision/trial-key.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
 import { listObserved } from '../evidence/judge.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
+import { type ConfigSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
+import { hasPassed } from '../subject/trial-key.ts'
 import type { AcceptedWarnings } from './accepted-warnings.ts'
 import { describeInAnnotation } from './annotation.ts'
 import { describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
@@ -41,7 +41,7 @@ interface ReporterOptions {
   /** Told of each condition, before it is kept back for a while. */
   readonly syncFaults: Pick<SyncFaults, 'see'>
   /** Told of each snapshot; returns what preflight warned of in what is assigned. */
-  readonly warnings: Pick<AcceptedWarnings, 'see'>
+  readonly warnings: Pick<AcceptedWarnings, 'see' | 'otherwise'>
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
 }
@@ -112,9 +112,9 @@ export class Reporter {
     this.#firstLookUs ??= nowUs
     if (!this.#hasReadAssignment && nowUs - this.#firstLookUs < START_GRACE_US) return undefined
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
-    const condition = describeCondition(snapshot, wait, this.#deadlines)
-    syncFaults.see(snapshot, condition)
     const seenWarnings = warnings.see(snapshot)
+    const condition = describeCondition(snapshot, wait, this.#deadlines, warnings.otherwise(snapshot))
+    syncFaults.see(snapshot, condition)
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait, snapshot)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary

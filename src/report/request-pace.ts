@@ -6,7 +6,7 @@ import { backoffMs } from '../kube/backoff.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeRefusal } from '../ports/kube-api.ts'
 
-export const SPACING_MS = 1000
+export const WRITE_SPACING_MS = 1000
 
 /**
  * Limits how often one kind of request is made: at most once a second, with exponential backoff
@@ -36,7 +36,7 @@ export class RequestPace {
   succeeded(): void {
     this.#failures = 0
     this.#failureKinds.clear()
-    this.hold(SPACING_MS)
+    this.hold(WRITE_SPACING_MS)
   }
 
   /**
@@ -45,7 +45,7 @@ export class RequestPace {
    */
   failed(failure: string, retryAfterMs?: number): boolean {
     this.#failures += 1
-    this.hold(Math.max(SPACING_MS, backoffMs(this.#failures, this.#random, retryAfterMs)))
+    this.hold(Math.max(WRITE_SPACING_MS, backoffMs(this.#failures, this.#random, retryAfterMs)))
     const isNew = !this.#failureKinds.has(failure)
     this.#failureKinds.add(failure)
     return isNew
@@ -93,7 +93,7 @@ export class Budget {
 }
 
 /**
- * What helps where the API server refuses a write of the agent. To be added to the detail of the
+ * Advice where the API server refuses a write of the agent. To be added to the detail of the
  * answer. An admission plugin answers 403 too, and says why: then no right is missing.
  * @param grantedBy the file that grants the right
  */

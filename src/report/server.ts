@@ -39,7 +39,7 @@ export class ReportServer {
   readonly #server: Server
   /** In the order of their arrival. */
   readonly #connections = new Set<Socket>()
-  /** Those of them that have not sent a whole request yet. */
+  /** Connections that have not sent a whole request yet. */
   readonly #silent = new Set<Socket>()
   #rendering: { readonly page: Promise<Page>; readonly atMs: number } | undefined
   #retry: NodeJS.Timeout | undefined

@@ -3,23 +3,24 @@
  * reaches all nodes at the same moment, and each would write to its Node several times within two
  * seconds: that it checks the config, and then that it waits, or that it follows a new version of
  * what it runs. So each tells of that at a time of its own, and of what it has come to by then.
- * What happens on the node in its turn is told at once.
+ * The events on the node in its own turn are told at once.
  */
-import { type ConfigSource, sameSource } from '../decision/config-source.ts'
+
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
+import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import type { Condition } from './reasons.ts'
 
 /** A True about the version before is outdated for no longer. */
 const LONGEST_US = 30e6
 
-/** What a node has to tell, and when. */
+/** The condition that a node has to write, and when. */
 export interface Slot {
   readonly condition: Condition
   /** CLOCK_MONOTONIC. undefined, or in the past: at once. */
   readonly atUs: number | undefined
-  /** What the Node shows until then. undefined: this agent has told nothing yet. */
+  /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
 }
 
@@ -61,8 +62,8 @@ function findSharedSlot({ now, nodeName, policy, spread }: Snapshot, wanted: Con
 
 /**
  * Whether all nodes may have this to tell at the same moment: before their turn, and where the
- * change leaves the content as it is. What runs was proven before then, and still is: a promotion
- * follows a trial, which is Unknown.
+ * change leaves the content as it is. The running content was proven before then, and still is: a
+ * promotion follows a trial, which is Unknown.
  */
 function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
   if (phase === 'settled') return condition.status === 'True' && shown?.status === 'True'

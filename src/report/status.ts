@@ -5,7 +5,6 @@
  * local.
  */
 
-import { type ConfigSource, type HeldSource, LOCAL, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/held-sources.ts'
@@ -18,6 +17,7 @@ import type { Action } from '../decision/step.ts'
 import { assess } from '../decision/target.ts'
 import { findPresentVerdict, type Verdict } from '../decision/verdict.ts'
 import { findStartObstacle } from '../decision/why-down.ts'
+import { type ConfigSource, type HeldSource, LOCAL, sameSource } from '../subject/config-source.ts'
 import { findUpcoming } from './kubelet-state.ts'
 import type { FaultReason } from './reasons.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
@@ -118,7 +118,7 @@ function nameTrouble({ step, detail }: Trouble): string {
 /** Steps that do not affect what kubelet runs: their failures are only logged. */
 const HOUSEKEEPING: ReadonlySet<Action['kind']> = new Set<Action['kind']>(['prune', 'record-channel', 'record-boot'])
 
-/** What is wrong with the assigned config itself. */
+/** The fault of the assigned config itself. */
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { assigned, assignedContent } = snapshot
   if (assigned.kind === 'damaged') return undefined
@@ -174,7 +174,7 @@ function runsContentOf(snapshot: Snapshot, wanted: ConfigSource): boolean {
   return isNamed(assigned, wanted) && content !== undefined && content === assignedContent
 }
 
-/** What prevents a good config from running. undefined if the desired config runs. */
+/** The obstacle that keeps a good config from running. undefined: the desired config runs. */
 function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { desired, assigned, requests, unit } = snapshot
   const wanted = resolveDesired(desired) ?? (assigned.kind === 'source' ? assigned.source : undefined)

@@ -3,9 +3,9 @@
  * since the start of the agent.
  */
 
-import { LOCAL_CONTENT } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
+import { LOCAL_CONTENT } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 
 export interface ApplyTimer {
   /** The desired content; undefined before anything was seen. */

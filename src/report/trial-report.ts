@@ -15,7 +15,7 @@ import type { RolloutTurn } from '../rollout/view.ts'
 
 export type EvidenceAnswers = Readonly<Partial<Record<EvidenceKind, Answer>>>
 
-/** What the metrics say of a trial, and of the turn before it. */
+/** The facts about a trial that the metrics show, and about the turn before it. */
 export interface TrialReport {
   /** 0: nothing is on trial. */
   readonly remainingSeconds: number
@@ -64,7 +64,7 @@ function kindsOf(...answers: readonly EvidenceAnswers[]): readonly EvidenceKind[
   return answers.flatMap((each) => Object.keys(each) as EvidenceKind[])
 }
 
-/** What the metrics say of the rollout of what is assigned. */
+/** The facts about the rollout of the assigned config that the metrics show. */
 export interface RolloutReport {
   /** `namespace/name`. */
   readonly config: string
@@ -76,8 +76,8 @@ export interface RolloutReport {
 type TurnKind = Exclude<RolloutTurn['kind'], 'wait-until'>
 
 /**
- * What is known of the rollout of the assigned config, as this node saw it last. undefined: it has
- * none, or nothing has been read of it yet.
+ * The rollout of the assigned config, as this node saw it last. undefined: the config has none, or
+ * nothing has been read of it yet.
  */
 export function knownRollout({ rollout, assigned, stagings }: Snapshot): RolloutKnowledge | undefined {
   const staging = assigned.kind === 'source' ? findStaging({ stagings }, assigned.source) : undefined

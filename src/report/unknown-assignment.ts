@@ -3,10 +3,11 @@
  * started, or not for a while. Pure. The texts are fixed, since details may contain a file of the
  * node, an address or the output of a program; those are in the log.
  */
-import { describeRef } from '../decision/config-source.ts'
+
 import type { Desired, Silence, Stale, UnavailableReason, WatchFailure } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { SILENCE_TEXTS } from '../kube/answer.ts'
+import { describeRef } from '../subject/config-source.ts'
 
 type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
 
@@ -23,7 +24,7 @@ const FAILURE_TEXTS: Readonly<Record<Failure, string>> = {
   ...SILENCE_TEXTS,
 }
 
-/** What grants the right that is missing. */
+/** The file that grants the right that is missing, by the kind of object. */
 const GRANTS: Readonly<Record<Stale['what'], string>> = {
   Node: 'deploy/rbac/serviceaccount.yaml grants it to a ServiceAccount',
   ConfigMap: 'deploy/rbac/node-configmaps.yaml grants it',

@@ -27,7 +27,7 @@ import { type BegunRule, deriveStanding, type RolloutRule, waits } from './stand
 import type { RolloutDecision, RolloutView } from './view.ts'
 
 const ROLLOUT_RULES: readonly RolloutRule[] = [
-  // It failed on this node: the record says so, or begins with that (R4).
+  // The content failed on this node: the record says so, or begins with that (R4).
   tellFailure,
   // Kubelet runs it: a witness proves it (R1).
   prove,
@@ -45,7 +45,7 @@ const ROLLOUT_RULES: readonly RolloutRule[] = [
   begun(goOnOwnClaim),
   // The proofs are enough for the next stage (R1).
   begun(advance),
-  // It was last-known-good here before (R5).
+  // The content was last-known-good here before (R5).
   begun(goAgain),
   // More claims are silent than the plan allows (R9).
   begun(waitForSilent),
@@ -53,7 +53,7 @@ const ROLLOUT_RULES: readonly RolloutRule[] = [
   begun(claimAsControlPlane),
   // The stage is open to this node (R1).
   begun(goFree),
-  // It is not: it becomes a witness, where there is room (R1, R2).
+  // The stage is not open to this node, which becomes a witness where there is room (R1, R2).
   begun(claimAsWitness),
 ]
 
@@ -88,7 +88,10 @@ function keepQuiet({ write: _, ...decision }: RolloutDecision): RolloutDecision 
   return decision
 }
 
-/** What keeps a node that has its turn, so that it is shown why it does not start. */
+/**
+ * Adds the obstacle that keeps a node from starting although it has its turn, so that its report
+ * says why.
+ */
 function tellUnready({ runs, ready }: RolloutView['node'], decision: RolloutDecision): RolloutDecision {
   const { turn } = decision
   return turn.kind !== 'go' || runs || ready.ok ? decision : { ...decision, turn: { ...turn, unready: ready.detail } }

@@ -16,7 +16,7 @@ export const isProgress = shape({
   needed: isNumber,
   /** Nodes that have a claim of this stage and no proof yet. */
   claimed: listOf(isText),
-  /** Those of them that are silent. */
+  /** Nodes among these that are silent. */
   silent: listOf(isText),
   vetoes: listOf(shape({ node: isText, reason: isText })),
   finished: isFlag,

@@ -8,14 +8,14 @@
  *               GENERATION STAGE proof
  *               GENERATION STAGE veto REASON...
  *
- * Other nodes write it, and not all may be honest or of this version. What cannot be read whole
- * means: wait. Other keys than these are left alone.
+ * Other nodes write it, and not all may be honest or of this version. A record that cannot be read
+ * whole means: wait. Other keys than these are left alone.
  */
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 
 /** In bytes of keys and values. A watch delivers the whole record to each node that waits. */
-export const MOST_BYTES = 6144
+export const MOST_RECORD_BYTES = 6144
 /**
  * Vetoes after the fifth are not written: they would fill the record, and five halt any rollout.
  */
@@ -23,22 +23,22 @@ export const MOST_VETOES = 5
 /** A claim cannot hold a place for longer, whatever it says: 4 hours. */
 export const LONGEST_CLAIM_SECONDS = 14_400
 
-/** What the rollout is about, and how far it has come. */
+/** The subject of the rollout, and how far it has come. */
 export interface RolloutState {
   /** One more for each rollout. */
   readonly generation: number
   /** From 0. The share of the nodes that is free in it follows from the plan: `freeShare`. */
   readonly stage: number
-  /** Of the config's content. */
+  /** The hash of the config's content. */
   readonly hash: string
-  /** Of the config when the generation began. */
+  /** The uid and version of the config when the generation began. */
   readonly configUid: string
   readonly configVersion: string
   /** `retry` of the plan when the generation began. */
   readonly retry: number
 }
 
-/** What one node says. */
+/** The entry of one node. */
 export type Entry = Claim | Proof | Veto
 
 /** Where the rollout stood when the node wrote this. */
@@ -50,7 +50,7 @@ interface AtStage {
 /** The node starts the content. */
 export interface Claim extends AtStage {
   readonly kind: 'claim'
-  /** How long its trial may take. */
+  /** How long the trial of the claim may take. */
   readonly seconds: number
   /** Control planes claim one after another, beside the witnesses of the stage. */
   readonly controlPlane: boolean
@@ -100,7 +100,7 @@ export function parseRecord(data: unknown): ParsedRecord {
     if (typeof value !== 'string') return { ok: false, problem: `${quote(key)} is not a string` }
     texts.set(key, value)
   }
-  if (bytesOf(texts) > MOST_BYTES) return { ok: false, problem: `it is larger than ${MOST_BYTES} bytes` }
+  if (bytesOf(texts) > MOST_RECORD_BYTES) return { ok: false, problem: `it is larger than ${MOST_RECORD_BYTES} bytes` }
   const stateText = texts.get(STATE_KEY)
   const state = stateText === undefined ? undefined : parseState(stateText)
   if (stateText !== undefined && state === undefined) return { ok: false, problem: stateProblem(stateText) }

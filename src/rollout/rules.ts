@@ -62,7 +62,7 @@ function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
 }
 
 /** @param retry with which the content failed */
-export function describeRemedy(retry: number): string {
+function describeRemedy(retry: number): string {
   return `fix the config, or set "retry: ${retry + 1}" in its annotation ${ROLLOUT_PLAN_ANNOTATION} to try it again`
 }
 
@@ -100,7 +100,7 @@ export function begin(standing: Standing): RolloutDecision | undefined {
 /** Control planes need no new generation: they claim in every stage. */
 function cameAfterwards({ node, plan, observation: { firstPosition }, rollout }: Standing): boolean {
   if (rollout === undefined || node.arrival !== 'switched' || node.controlPlane || node.promoted) return false
-  // It was among the nodes that this rollout was for, perhaps before a reboot.
+  // This node was among those that this rollout was for, perhaps before a reboot.
   if (node.sawUnfinished) return false
   const wasFinished = firstPosition.generation === rollout.state.generation && isFinished(plan, firstPosition.stage)
   return rollout.finished && wasFinished && rollout.mine === undefined
@@ -111,7 +111,7 @@ function cameAfterwards({ node, plan, observation: { firstPosition }, rollout }:
  * use two keys of one ConfigMap. If each side began anew, this would never end, and each time one
  * more node would start. The admission policy allows one content for each version of the config.
  */
-export function findDispute({ config, record: { state } }: Standing): string | undefined {
+function findDispute({ config, record: { state } }: Standing): string | undefined {
   if (state === undefined || state.hash === config.hash || isOther(state, config)) return undefined
   if (state.configVersion !== config.resourceVersion) return undefined
   const claim = `the record says that version ${config.resourceVersion} of the config has other content (hash ${state.hash.slice(0, 12)})`
@@ -134,9 +134,10 @@ function isOther(state: RolloutState, config: RolloutConfig): boolean {
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count. What fails when its rollout is over, or was last-known-good here
- * before the record was about another content, fails late. That begins no rollout, and halts no
- * later one of the same content, as of a revert to it: all nodes may have run it for long.
+ * was raised does not count. A content that fails when its rollout is over, or was
+ * last-known-good here before the record was about another content, fails late. That begins no
+ * rollout, and halts no later one of the same content, as of a revert to it: all nodes may have run
+ * it for long.
  */
 export function tellFailure(standing: Standing): RolloutDecision | undefined {
   const { node, plan, rollout } = standing
@@ -298,7 +299,7 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: stri
   return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
 }
 
-/** This node knows of no failure: it was made anew, or the machine before it had its name. */
+/** A node that knows nothing of its own veto was made anew, or took the name of another machine. */
 function describeVeto({ node }: Standing): string {
   return `the record has a veto of ${node.name}, and this node knows of no failure: if it was rebuilt since, raise retry in the plan`
 }

@@ -15,14 +15,14 @@ import type { Claim, RolloutRecord } from './record.ts'
 const isPosition = shape({
   configUid: isText,
   hash: isText,
-  /** Of the plan: raised, it asks for the same content anew. */
+  /** The `retry` of the plan: raised, it asks for the same content anew. */
   retry: isNumber,
   generation: isNumber,
   stage: isNumber,
 })
 type RolloutPosition = TypeOf<typeof isPosition>
 
-/** What this node has seen of one record over time. JSON. */
+/** The states of one record that this node has seen over time. JSON. */
 export const isObservation = shape({
   /** The record's `metadata.uid`. */
   recordUid: isText,
@@ -30,15 +30,15 @@ export const isObservation = shape({
   contactUs: isNumber,
   /** When this node saw the record change last. CLOCK_MONOTONIC, as all times that end in Us. */
   changedUs: isNumber,
-  /** Of the record when it was seen last. */
+  /** The version of the record when it was seen last. */
   resourceVersion: isText,
-  /** Of which assignment of the config to this node it is. undefined: 0. */
+  /** The assignment of the config to this node that the observation is of. undefined: 0. */
   assignment: optional(isNumber),
   /** The position when this node first saw this content in this assignment. */
   firstPosition: isPosition,
   /** The position that it saw last. */
   position: isPosition,
-  /** When it first saw `position`. */
+  /** When this node first saw `position`. */
   positionSinceUs: isNumber,
   /**
    * Since when all decisions have let this node go without a claim. undefined: the last one did
@@ -46,8 +46,8 @@ export const isObservation = shape({
    */
   letGoUs: optional(isNumber),
   /**
-   * When it found that the record had lost what it had seen there: somebody deleted and recreated
-   * it, or restored a backup. undefined: never.
+   * When this node found that the record had lost entries that it had seen there: somebody deleted
+   * and recreated it, or restored a backup. undefined: never.
    */
   lostUs: optional(isNumber),
   /**
@@ -59,7 +59,7 @@ export const isObservation = shape({
 export type Observation = TypeOf<typeof isObservation>
 
 /** One reading of the record, then of the config. */
-export interface Sighting {
+interface Sighting {
   readonly record: RolloutRecord
   readonly recordUid: string
   readonly resourceVersion: string
@@ -67,7 +67,7 @@ export interface Sighting {
   readonly hash: string
   /** One more each time that the config is assigned to this node in place of another. */
   readonly assignment: number
-  /** Of the plan; 0 where that cannot be read. */
+  /** The `retry` of the plan; 0 where that cannot be read. */
   readonly retry: number
   readonly nowUs: number
   /**
@@ -78,10 +78,10 @@ export interface Sighting {
 }
 
 /**
- * @param known undefined: this node sees a record for the first time in this boot. What it knows of
- *   another record of another config does not count.
+ * @param known undefined: this node sees a record for the first time in this boot. Its knowledge of
+ *   another config's record does not count.
  */
-export function observe(known: Observation | undefined, sighting: Sighting): Observation {
+export function observeRecord(known: Observation | undefined, sighting: Sighting): Observation {
   const { record, recordUid, resourceVersion, assignment, nowUs } = sighting
   const position = positionOf(sighting)
   const before = known?.recordUid === recordUid || known?.position.configUid === position.configUid ? known : undefined

@@ -25,7 +25,7 @@ export interface Standing {
 /** The rollout of the content that the config holds. */
 export interface Rollout extends Tally {
   readonly state: RolloutState
-  /** What this node has written in this generation. */
+  /** The entry that this node has written in this generation. */
   readonly mine: Entry | undefined
 }
 
@@ -97,8 +97,8 @@ export function waits(detail: string): RolloutDecision {
 }
 
 /**
- * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be
- * read first. Where it cannot be read, it is asked for again from time to time.
+ * The wait of a node whose time to claim has come: its evidence cannot be read, or is to be read
+ * first. Where it cannot be read, it is asked for again from time to time.
  */
 export function waitsForEvidence({ node: { evidence } }: Standing, detail: string): RolloutDecision | undefined {
   if (evidence.kind === 'readable') return undefined
@@ -113,7 +113,7 @@ export function waitsUntil(atUs: number, detail: string): RolloutDecision {
   return { turn: { kind: 'wait-until', atUs, detail }, follow: true }
 }
 
-/** It stays as it is, with another turn than a wait. */
+/** The record stays as it is, with another turn than a wait. */
 export function keeps(turn: RolloutTurn): RolloutDecision {
   return { turn, follow: true }
 }
@@ -143,7 +143,7 @@ export interface Tally {
 
 interface OpenClaim {
   readonly node: string
-  /** Contact time until it is silent; 0 or less: it is. */
+  /** Contact time until the claim is silent; 0 or less: it is. */
   readonly untilSilentUs: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * What one decision about a rollout needs, as data, and what it comes to. The record is read first,
+ * The input of one decision about a rollout, as data, and its result. The record is read first,
  * then the config, both at the newest (R3): where they differ, the config is newer. Pure.
  */
 import { anyOf, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
@@ -20,11 +20,11 @@ export interface RolloutConfig {
   readonly uid: string
   readonly resourceVersion: string
   /**
-   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node makes of it.
+   * The hash of the content, in lower-case hex: of the ConfigMap, not of what a node makes of it.
    */
   readonly hash: string
   readonly plan: ParsedPlan
-  /** By what it is paused. undefined: by nothing that was seen. */
+  /** The Node or ConfigMap that pauses the config. undefined: nothing that was seen. */
   readonly paused?: string | undefined
 }
 
@@ -68,10 +68,13 @@ export interface RolloutNode {
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
   readonly proven: boolean
-  /** It was last-known-good on this node, with the present kubelet and the present `retry`. */
+  /**
+   * The content was last-known-good on this node, with the present kubelet and the present `retry`.
+   */
   readonly promoted: boolean
   /**
-   * It was last-known-good on this node at some time, perhaps with another overlay or local config.
+   * The content was last-known-good on this node at some time, perhaps with another overlay or
+   * local config.
    */
   readonly workedBefore: boolean
   /**
@@ -85,8 +88,8 @@ export interface RolloutNode {
    */
   readonly waves: readonly number[] | undefined
   /**
-   * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,
-   * and no pause, drain or window is waited for.
+   * Whether nothing but its turn keeps this node from activating the content: it is downloaded and
+   * accepted, and no pause, drain or window is waited for.
    */
   readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
   /**
@@ -101,7 +104,7 @@ export interface RolloutNode {
 
 export type EvidenceAccess =
   | { readonly kind: 'readable' }
-  /** It is asked for once a turn says so, since that costs requests. */
+  /** The evidence is asked for once a turn says so, since that costs requests. */
   | { readonly kind: 'unread' }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
@@ -118,7 +121,10 @@ export const isTurn = anyOf(
   shape({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
   /** Nobody starts it until the config changes or `retry` is raised. */
   shape({ kind: oneOf('halted'), detail: isText }),
-  /** It failed on this node, which does not start it again. Its rollout is not halted for that. */
+  /**
+   * The content failed on this node, which does not start it again. Its rollout is not halted for
+   * that.
+   */
   shape({ kind: oneOf('failed'), detail: isText }),
 )
 export type RolloutTurn = TypeOf<typeof isTurn>
@@ -138,7 +144,7 @@ export interface RolloutWrite {
   readonly resourceVersion: string
   /** Never empty. null removes a key. */
   readonly data: Readonly<Record<string, string | null>>
-  /** What it says, for the log. */
+  /** The words that are written, for the log. */
   readonly detail: string
 }
 

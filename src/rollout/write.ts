@@ -1,6 +1,6 @@
 /**
- * What a node writes to the record, as a merge patch of `data` with the resourceVersion that it was
- * decided on. Pure. A write changes `state` and this node's own key. Only a begin removes keys:
+ * The writes of a node to the record, each a merge patch of `data` with the resourceVersion that it
+ * was decided on. Pure. A write changes `state` and this node's own key. Only a begin removes keys:
  * those of the generations before.
  */
 
@@ -10,7 +10,7 @@ import {
   type Claim,
   type Entry,
   LONGEST_CLAIM_SECONDS,
-  MOST_BYTES,
+  MOST_RECORD_BYTES,
   NODE_PREFIX,
   parseEntry,
   parseState,
@@ -20,7 +20,7 @@ import {
 import { type Rollout, type Standing, waits } from './standing.ts'
 import type { RolloutDecision, RolloutTurn, RolloutWriteKind } from './view.ts'
 
-/** What claims leave free, so that five vetoes always find room. */
+/** The room that claims leave free, so that five vetoes always fit. */
 const BYTES_FOR_VETOES = 1200
 
 /**
@@ -90,14 +90,14 @@ function write(standing: Standing, kind: RolloutWriteKind, turn: RolloutTurn, da
   }
   const unreadable = Object.entries(data).find(([key, value]) => !canBeRead(key, value))
   if (unreadable !== undefined) return waits(`the record cannot hold ${unreadable.map((word) => JSON.stringify(word)).join(': ')}`)
-  const most = kind === 'claim' ? MOST_BYTES - BYTES_FOR_VETOES : MOST_BYTES
+  const most = kind === 'claim' ? MOST_RECORD_BYTES - BYTES_FOR_VETOES : MOST_RECORD_BYTES
   if (bytesOf(after) > most) return waits(`the record is full: this would make it ${bytesOf(after)} bytes, of at most ${most}`)
   return { turn, write: { kind, resourceVersion, data, detail: detailOf(data) }, follow: true }
 }
 
 /**
- * What this node writes, each node has to be able to read; and a key of a ConfigMap has at most 253
- * characters.
+ * Whether each node can read an entry that this node is about to write. A key of a ConfigMap has at
+ * most 253 characters.
  */
 function canBeRead(key: string, value: string | null): boolean {
   if (value === null) return true
@@ -115,9 +115,9 @@ function detailOf(data: Readonly<Record<string, string | null>>): string {
 /**
  * In bytes, so that it has at most as many characters, which is what the admission policy counts.
  */
-export const LONGEST_REASON = 160
+const LONGEST_REASON = 160
 
-export function nodeKey(nodeName: string): string {
+function nodeKey(nodeName: string): string {
   return `${NODE_PREFIX}${nodeName}`
 }
 

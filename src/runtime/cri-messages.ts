@@ -49,6 +49,14 @@ export function decodeCgroupDriver(message: Buffer): CgroupDriver | undefined {
   }
 }
 
+/** Message ImageFsInfoResponse. undefined: it names none. */
+export function decodeImageDirectory(message: Buffer): string | undefined {
+  const budget = { left: MOST_FIELDS }
+  const [usage] = submessages(message, 1, budget)
+  const [id] = usage === undefined ? [] : submessages(usage, 2, budget)
+  return id === undefined ? undefined : textOf(readFields(id, budget).get(1)) || undefined
+}
+
 function decodeItems<T>(message: Buffer, decode: (item: Buffer, budget: FieldBudget) => T): T[] {
   const budget = { left: MOST_FIELDS }
   const items: T[] = []
@@ -97,7 +105,10 @@ function decodeContainer(item: Buffer, budget: FieldBudget): RuntimeContainer {
 const CONFIG_SOURCE = 'kubernetes.io/config.source'
 const CONFIG_HASH = 'kubernetes.io/config.hash'
 
-/** Of a map field, whose entries are messages with key 1 and value 2. The others may be large. */
+/**
+ * The annotations in a map field, whose entries are messages with key 1 and value 2. The others may
+ * be large.
+ */
 function findAnnotations(item: Buffer, number: number, budget: FieldBudget): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const entry of submessages(item, number, budget)) {

@@ -6,26 +6,26 @@
 
 import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimePods, RuntimeStatus } from '../ports/probes.ts'
 import { codedError, errorCode, errorMessage } from '../values/errors.ts'
-import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
+import { decodeCgroupDriver, decodeImageDirectory, decodePods, decodeStatus } from './cri-messages.ts'
 import type { GrpcAnswer } from './grpc-channel.ts'
 
 /** A connection to a runtime. */
-export interface Channel {
+export interface RuntimeConnection {
   call(path: string): Promise<GrpcAnswer>
   close(): void
 }
 
 const VERSIONS = ['v1', 'v1alpha2'] as const
 type CriVersion = (typeof VERSIONS)[number]
-type Method = 'Status' | 'ListPodSandbox' | 'ListContainers' | 'RuntimeConfig'
+type Method = 'Status' | 'ListPodSandbox' | 'ListContainers' | 'RuntimeConfig' | 'ImageFsInfo'
 
 export class CriRuntime implements ContainerRuntime {
-  readonly #connect: (socket: string) => Channel
-  /** Of the socket that was asked last. */
+  readonly #connect: (socket: string) => RuntimeConnection
+  /** The version of the runtime behind the socket that was asked last. */
   #known: { readonly socket: string; readonly version: CriVersion } | undefined
 
   /** @param connect must not throw: a connection that fails fails its calls */
-  constructor(connect: (socket: string) => Channel) {
+  constructor(connect: (socket: string) => RuntimeConnection) {
     this.#connect = connect
   }
 
@@ -55,6 +55,10 @@ export class CriRuntime implements ContainerRuntime {
     })
   }
 
+  imageDirectory(socket: string): Promise<RuntimeAnswer<string | undefined>> {
+    return this.#over(socket, async (session) => decodeImageDirectory(await session.call('ImageFsInfo')))
+  }
+
   async #over<T>(socket: string, ask: (session: Session) => Promise<T>): Promise<RuntimeAnswer<T>> {
     const channel = this.#connect(socket)
     const session = new Session(channel, this.#known?.socket === socket ? this.#known.version : 'v1')
@@ -72,11 +76,11 @@ export class CriRuntime implements ContainerRuntime {
 
 /** The calls over one connection, in the version of CRI that its runtime knows. */
 class Session {
-  readonly #channel: Channel
+  readonly #channel: RuntimeConnection
   version: CriVersion
   lastMethod: Method = 'Status'
 
-  constructor(channel: Channel, version: CriVersion) {
+  constructor(channel: RuntimeConnection, version: CriVersion) {
     this.#channel = channel
     this.version = version
   }
@@ -99,7 +103,8 @@ class Session {
 
   #call(method: Method, version: CriVersion): Promise<GrpcAnswer> {
     this.lastMethod = method
-    return this.#channel.call(`/runtime.${version}.RuntimeService/${method}`)
+    const service = method === 'ImageFsInfo' ? 'ImageService' : 'RuntimeService'
+    return this.#channel.call(`/runtime.${version}.${service}/${method}`)
   }
 }
 

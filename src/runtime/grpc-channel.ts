@@ -15,13 +15,13 @@ import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
 interface ChannelLimits {
-  /** Of each call, and of the connection before it. */
+  /** The time for each call, and for the connection before it. */
   readonly timeoutMs: number
   readonly maxAnswerBytes: number
 }
 
 /** `maxMsgSize`, pkg/kubelet/cri/remote/utils.go: kubelet itself takes no larger answer. */
-export const LIMITS: ChannelLimits = { timeoutMs: 10_000, maxAnswerBytes: 16 << 20 }
+export const CHANNEL_LIMITS: ChannelLimits = { timeoutMs: 10_000, maxAnswerBytes: 16 << 20 }
 
 const CLOSED = failure('the connection is closed')
 const CLOSED_BY_RUNTIME = failure('the runtime closed the connection')
@@ -32,7 +32,7 @@ export class GrpcChannel {
   /** Why the connection is of no use any more. */
   #broken: Failure | undefined
 
-  constructor(socket: string, limits: ChannelLimits = LIMITS) {
+  constructor(socket: string, limits: ChannelLimits = CHANNEL_LIMITS) {
     this.#limits = limits
     // grpc-go refuses an authority that is no host name: the path of a socket must not be one.
     this.#session = connectHttp2('http://localhost', {
@@ -105,7 +105,7 @@ type Headers = IncomingHttpHeaders & IncomingHttpStatusHeader
 /** In bytes: what a part of an answer takes beside its content, which may be a single byte. */
 const PART_COST = 256
 
-/** What has come of an answer. */
+/** The part of an answer that has been received. */
 class Received {
   readonly #limit: number
   readonly #chunks: Buffer[] = []
@@ -179,7 +179,7 @@ export type GrpcAnswer =
   /** No answer that gRPC knows. */
   | { readonly kind: 'failed'; readonly detail: string }
 
-/** What came over HTTP/2 by the time that the stream ended. */
+/** The answer over HTTP/2 by the time that the stream ended. */
 interface HttpAnswer {
   readonly status: number | undefined
   readonly contentType: string | undefined

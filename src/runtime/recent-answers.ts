@@ -21,13 +21,13 @@ interface RecentAnswersParts {
 const ASK_AGAIN_US = 3e6
 /** As long as one call may take. */
 const RECENT_US = 10e6
-/** Those of the fallback's config and of the target's, before and after a change. */
+/** The sockets of the fallback's config and of the target's, before and after a change. */
 const MOST_SOCKETS = 4
 
 interface Asked {
   answer: { readonly outcome: Outcome; readonly atUs: number } | undefined
   question: { readonly done: Promise<void>; readonly sinceUs: number } | undefined
-  /** What was logged last. */
+  /** The outcome that was logged last. */
   said: Outcome | undefined
 }
 
@@ -60,6 +60,7 @@ export function trustedRuntime(
     probe: (socket) => over(socket, (runtime, path) => runtime.probe(path)),
     listPods: (socket) => over(socket, (runtime, path) => runtime.listPods(path)),
     cgroupDriver: (socket) => over(socket, (runtime, path) => runtime.cgroupDriver(path)),
+    imageDirectory: (socket) => over(socket, (runtime, path) => runtime.imageDirectory(path)),
   }
 }
 

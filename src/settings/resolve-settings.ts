@@ -22,7 +22,7 @@ export type ConfigFile =
   | { readonly kind: 'unreadable'; readonly path: string; readonly detail: string }
   | { readonly kind: 'document'; readonly path: string; readonly value: unknown }
 
-export type Origin = 'flag' | 'environment' | 'file' | 'default'
+type Origin = 'flag' | 'environment' | 'file' | 'default'
 export type Origins = Readonly<Record<SettingName, Origin>>
 
 export type SettingsResolution =

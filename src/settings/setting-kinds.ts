@@ -10,7 +10,7 @@ import { posix } from 'node:path'
 import { SWITCHED_CHANNELS, type SwitchedChannel } from '../decision/channels.ts'
 import { GUARDS, type GuardName, isGuardName } from '../preflight/guards.ts'
 import { checkPattern } from '../preflight/policy/patterns.ts'
-import { PUBLICATIONS, type Publication } from '../report/channels.ts'
+import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import { readConfigMapName } from '../source/channels/metadata.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/go-syntax.ts'
@@ -192,7 +192,7 @@ export const publicationsKind: Kind<readonly Publication[]> = {
 }
 
 /** Empty text means none. */
-export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+export function orNone<T>(kind: Kind<T>): Kind<T | undefined> {
   return {
     ...kind,
     optional: true,
@@ -213,13 +213,13 @@ export function refuse(detail: string): Parsed<never> {
 const CONTROL_CHARACTERS = /\p{Cc}/gu
 
 /** A row in the table of settings. */
-export interface Setting<T> {
+interface Setting<T> {
   /** As in `trial-duration`. */
   readonly name: string
   readonly group: SettingGroup
   readonly kind: Kind<T>
   readonly initial: NoInfer<T>
-  /** What the help text shows as the default, if the default is not a value. */
+  /** The default that the help text shows, if the default is not a value. */
   readonly initialNote?: string
   readonly help: string
   /** Which commands take it as a flag. Environment and config file apply to all of them. */
@@ -239,7 +239,10 @@ export function settingTable<T>(table: SettingTable<T>): SettingTable<T> {
 /** Every setting of a table with its value as the agent uses it. */
 export type ValuesOf<Table> = Table extends SettingTable<infer T> ? Readonly<T> : never
 
-/** What the rows of a group share: which commands take a flag, and when a change applies. */
+/**
+ * The properties that the rows of a group share: which commands take a flag, and when a change
+ * applies.
+ */
 export function rowsOf(group: SettingGroup) {
   return {
     ALL_COMMANDS: { group, commands: 'all', changes: 'restart' },

@@ -3,15 +3,16 @@
  * defaults are all derived from it. Large groups have files of their own.
  * `resolve-settings.ts` finds the values. Pure: reads neither files nor environment.
  */
-import type { Policy } from '../decision/policy.ts'
-import { DEFAULT_PUBLICATIONS } from '../report/channels.ts'
+
+import type { Policy } from '../decision/snapshot.ts'
+import { DEFAULT_PUBLICATIONS, DESCRIBED_PUBLICATIONS } from '../report/publications.ts'
 import { ACTIVATION_KINDS } from '../systemd/activation-kinds.ts'
 import { PREFLIGHT_SETTINGS } from './preflight-settings.ts'
 import {
   choiceKind,
   countKind,
   listenAddressKind,
-  optional,
+  orNone,
   pathKind,
   plainPathKind,
   publicationsKind,
@@ -96,7 +97,7 @@ const KUBELET_SETTINGS = settingTable({
   },
   kubeletConfigDir: {
     name: 'kubelet-config-dir',
-    kind: optional(pathKind),
+    kind: orNone(pathKind),
     initial: undefined,
     initialNote: 'none; --config-dir in the unit counts',
     ...KUBELET.ALL_COMMANDS,
@@ -127,18 +128,18 @@ const REPORT_SETTINGS = settingTable({
     kind: publicationsKind,
     initial: DEFAULT_PUBLICATIONS,
     ...REPORT.RUN_ONLY_LIVE,
-    help: 'what the agent publishes, any of config (status.config), condition, annotation, label (kubelet-cfg-agent.io/state), rollout-events (on the config); empty: nothing',
+    help: `what the agent publishes, any of ${DESCRIBED_PUBLICATIONS.join(', ')}; empty: nothing`,
   },
   metricsAddress: {
     name: 'metrics-address',
-    kind: optional(listenAddressKind),
+    kind: orNone(listenAddressKind),
     initial: { host: '127.0.0.1', port: 10270 },
     ...REPORT.RUN_ONLY,
     help: 'address that serves /metrics, /healthz and /readyz; empty: off',
   },
   metricsTextfile: {
     name: 'metrics-textfile',
-    kind: optional(textfileKind),
+    kind: orNone(textfileKind),
     initial: undefined,
     ...REPORT.RUN_ONLY,
     initialNote: 'none',

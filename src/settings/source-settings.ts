@@ -10,7 +10,7 @@ import {
   configMapKind,
   namespaceKind,
   nodeNameKind,
-  optional,
+  orNone,
   pathKind,
   rowsOf,
   settingTable,
@@ -22,7 +22,7 @@ const { ALL_COMMANDS, RUN_ONLY } = rowsOf('Where assignments come from')
 export const SOURCE_SETTINGS = settingTable({
   nodeName: {
     name: 'node-name',
-    kind: optional(nodeNameKind),
+    kind: orNone(nodeNameKind),
     initial: undefined,
     ...ALL_COMMANDS,
     initialNote: "from the kubeconfig's identity, or else the host name",
@@ -58,7 +58,7 @@ export const SOURCE_SETTINGS = settingTable({
   },
   defaultConfigMap: {
     name: 'default-config-map',
-    kind: optional(configMapKind),
+    kind: orNone(configMapKind),
     initial: undefined,
     ...RUN_ONLY,
     initialNote: 'none; the node stays on its local config',
@@ -66,7 +66,7 @@ export const SOURCE_SETTINGS = settingTable({
   },
   manifestDir: {
     name: 'manifest-dir',
-    kind: optional(pathKind),
+    kind: orNone(pathKind),
     initial: undefined,
     ...ALL_COMMANDS,
     initialNote: 'none; the agent reads the API server',
@@ -74,7 +74,7 @@ export const SOURCE_SETTINGS = settingTable({
   },
   overlayDir: {
     name: 'overlay-dir',
-    kind: optional(pathKind),
+    kind: orNone(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...ALL_COMMANDS,
     help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config; empty: none',

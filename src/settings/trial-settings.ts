@@ -3,7 +3,7 @@
  * evidence that takes, and how often kubelet may be restarted. Pure.
  */
 
-import { type Policy, WHEN_REFUSED } from '../decision/policy.ts'
+import { type Policy, WHEN_REFUSED } from '../decision/snapshot.ts'
 import { ALL_REQUIRED, type EvidenceLevel, type EvidencePolicy, OPTIONAL_KINDS, type OptionalKind } from '../evidence/kinds.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import { accept, choiceKind, countKind, durationKind, type Kind, refuse, rowsOf, type SettingTable } from './setting-kinds.ts'

@@ -3,9 +3,9 @@
  * was read of it last, and its pause.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ClusterPause, ConfigMapView, Stale } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { type AssignedRefs, followBases, withBases } from './base-chain.ts'
 import { metadataOf, readPause } from './channels/metadata.ts'
 import { viewConfigMap } from './kube-object.ts'
@@ -15,12 +15,12 @@ import { toReadFailure } from './reflect.ts'
 import type { RequestGate, WatchDeps } from './watch-loop.ts'
 
 export interface AssignedConfigMapDeps {
-  /** Of the ConfigMap, for the log. Default: it is the assigned one. */
+  /** The name of the ConfigMap's role, for the log. Default: it is the assigned one. */
   readonly what?: string
   readonly watch: WatchDeps
   readonly gateOf: (path: string) => RequestGate
   readonly run: (task: () => Promise<void>) => void
-  /** What is read now is another ConfigMap, or none. */
+  /** Called when another ConfigMap is read from now on, or none. */
   readonly onSwitched: () => void
   readonly onChange: () => void
   readonly onFailed: (reason: Stale['reason']) => void

@@ -3,11 +3,11 @@
  * whichever of its keys is used, since the annotation is about all of them.
  */
 import { BASE_ANNOTATION } from '../decision/channels.ts'
-import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { Bases, BaseView, ConfigMapView, FoundConfigMap } from '../decision/desired.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 
-/** Of ConfigMaps under a part. */
-export const MOST_BASES = 4
+/** The most ConfigMaps under a part. */
+const MOST_BASES = 4
 
 /**
  * @param ref of `object`, which is assigned

@@ -72,7 +72,7 @@ export class ClusterSource implements AssignmentSource {
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
   readonly #configMap: AssignedConfigMap
-  /** Under it, where it holds a part, and over it. */
+  /** The ConfigMaps under the assigned one, where it holds a part, and over it. */
   readonly #bases: BaseConfigMaps
 
   constructor(deps: ClusterSourceDeps) {
@@ -189,7 +189,10 @@ export class ClusterSource implements AssignmentSource {
     this.#followBases()
   }
 
-  /** What is known of the assigned ConfigMap, or of one that is merged with it, has changed. */
+  /**
+   * To be called when the view of the assigned ConfigMap, or of one that is merged with it, has
+   * changed.
+   */
   #followBases(): void {
     const resolution = this.#resolution
     this.#bases.follow(resolution?.kind === 'config-map' ? { ...resolution, object: this.#configMap.view } : undefined)
@@ -257,9 +260,9 @@ export class ClusterSource implements AssignmentSource {
 }
 
 /**
- * Since when the Node, the ConfigMap, those under it and the fleet cannot be read. What was read
- * before stays in effect; only the condition of the Node depends on this. Each object is stale from
- * its first failure until the next successful answer.
+ * Since when the Node, the ConfigMap, those under it and the fleet cannot be read. The versions
+ * that were read before stay in effect; only the condition of the Node depends on this. Each object
+ * is stale from its first failure until the next successful answer.
  */
 class Staleness {
   readonly #stale = new Map<string, Stale>()
@@ -271,7 +274,7 @@ class Staleness {
   }
 
   /**
-   * It was read, or is no longer watched.
+   * The object was read, or is no longer watched.
    * @returns whether it was stale
    */
   clear(what: Stale['what'], path = ''): boolean {

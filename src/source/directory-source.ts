@@ -15,7 +15,14 @@ import { errorMessage } from '../values/errors.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster-source.ts'
 import { logAssignment, logConfigMap } from './log-assignment.ts'
-import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
+import {
+  isManifestName,
+  type ManifestFile,
+  MOST_MANIFESTS_BYTES,
+  type ParsedDocuments,
+  readManifest,
+  resolveManifests,
+} from './manifests.ts'
 
 export interface DirectorySourceDeps extends SettlingDirectoryDeps {
   readonly nodeName: string
@@ -34,7 +41,7 @@ interface TrackedFile {
   readonly bytes: Buffer | undefined
   /** Newer bytes that have not settled yet. */
   readonly settling: Unsettled<Buffer> | undefined
-  /** They have settled and are being parsed. */
+  /** The newer bytes have settled and are being parsed. */
   readonly isParsing?: boolean
   readonly identity: string
 }
@@ -78,7 +85,7 @@ export class DirectorySource implements AssignmentSource {
     this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
-      // What is being parsed calls back.
+      // A file that is being parsed calls back.
       if (files.some(({ settling, isParsing }) => settling !== undefined && isParsing !== true)) this.#directory.lookAgain()
       return
     }
@@ -112,7 +119,7 @@ export class DirectorySource implements AssignmentSource {
       // The target of a symbolic link can change while the link itself stays the same.
       identity = facts.kind === 'file' ? facts.identity : ''
       if (before?.settling === undefined && identity !== '' && identity === before?.identity) return before
-      const read = files.read(file, MOST_BYTES)
+      const read = files.read(file, MOST_MANIFESTS_BYTES)
       if (read === undefined) return undefined
       bytes = read
     } catch (error) {

@@ -24,7 +24,7 @@ const NOT_CORDONED_MS = 60_000
 const CONFIRMED_US = 60e6
 /** While a change waits, it is asked more often. Later the node may have pods again. */
 const OLD_US = 60e6
-/** Of pods in one consistent answer, so that it stays below the limit of one. */
+/** The number of pods in one consistent answer, so that it stays below the limit of one. */
 const PAGE = '200'
 /** More pods than any node has. */
 const MOST_PAGES = 50
@@ -132,7 +132,7 @@ export class NodeDrain implements DrainProbe {
   /** Only metadata, which is a fraction of a pod and says who owns it. `next`: of the next page. */
   async #list(query: Query): Promise<{ readonly finding: Finding; readonly next: string }> {
     const { api, nodeName } = this.#deps
-    // What has ended stays, and may be much.
+    // Pods that have ended may stay for long, and there may be many.
     const fieldSelector = `spec.nodeName=${nodeName},status.phase!=Succeeded,status.phase!=Failed`
     const as = 'PartialObjectMetadataList'
     const pods = await api.request({ method: 'GET', path: '/api/v1/pods', query: { fieldSelector, ...query }, as })

@@ -2,8 +2,9 @@
  * Kubernetes objects, read from JSON of any shape: the fields that assignments need, and whether an
  * answer of the API server is what was requested. Pure.
  */
-import type { ConfigMapData } from '../decision/config-source.ts'
+
 import type { ConfigMapView } from '../decision/desired.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 import { readBase, readRollout } from './channels/metadata.ts'

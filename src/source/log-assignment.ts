@@ -5,10 +5,10 @@
  */
 
 import { describeChannel } from '../decision/channels.ts'
-import { describeRef } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'
 import { syncError } from '../decision/status-texts.ts'
 import type { Log } from '../ports/log.ts'
+import { describeRef } from '../subject/config-source.ts'
 import type { ChannelResolution } from './channels/resolve.ts'
 
 /** @param before the last one that was known; undefined: this is the first */

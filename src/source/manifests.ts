@@ -31,8 +31,11 @@ export interface ManifestFile {
   readonly problem: string | undefined
 }
 
-/** Of one file: it may hold several ConfigMaps. The parser of YAML takes no longer text. */
-export const MOST_BYTES = 4 << 20
+/**
+ * The most bytes of one file: it may hold several ConfigMaps. The parser of YAML takes no longer
+ * text.
+ */
+export const MOST_MANIFESTS_BYTES = 4 << 20
 
 export function isManifestName(name: string): boolean {
   return /^[^.].*\.(ya?ml|json)$/i.test(name)

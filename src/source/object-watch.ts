@@ -45,7 +45,7 @@ const ALWAYS_WHOLE: Extent = { formOfRead: () => 'whole', formOfWatch: async () 
 export type ObjectView =
   | { readonly kind: 'found'; readonly object: JsonObject; readonly identity: ObjectIdentity; readonly form: Form }
   | { readonly kind: 'absent' }
-  /** It cannot be read. What was read before may stay in effect. */
+  /** The object cannot be read. An earlier version may stay in effect. */
   | { readonly kind: 'failed'; readonly reason: WatchFailure; readonly detail: string }
 
 interface WatchObserver {
@@ -66,7 +66,7 @@ export async function watchObject(
   const query = { fieldSelector: `metadata.name=${name}` }
   const requestedAs = (form: Form): Requested => ({ kind, namespace, name, form })
   const deliver = (view: ObjectView) => () => observer.onView(view)
-  // Of the object in the last read. Empty: it did not exist.
+  // The version of the object in the last read. Empty: it did not exist.
   let readVersion = ''
   const followed: Followed = {
     what: `${collection}/${name}`,

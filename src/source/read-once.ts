@@ -4,11 +4,11 @@
  * the ports that are passed in.
  */
 
-import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ClusterPause, ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type AssignedRefs, readBases } from './base-chain.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
@@ -16,7 +16,14 @@ import { metadataOf, readPause } from './channels/metadata.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
 import { readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { readAnswer, readListAnswer, viewConfigMap, wholeNode } from './kube-object.ts'
-import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
+import {
+  isManifestName,
+  type ManifestFile,
+  MOST_MANIFESTS_BYTES,
+  type ParsedDocuments,
+  readManifest,
+  resolveManifests,
+} from './manifests.ts'
 
 type Requester = Pick<KubeApi, 'request'>
 
@@ -122,7 +129,7 @@ async function readManifestFile(
   parse: (text: string) => Promise<ParsedDocuments>,
 ): Promise<ManifestFile[]> {
   const file = `${path}/${name}`
-  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file, MOST_BYTES)
+  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file, MOST_MANIFESTS_BYTES)
   if (bytes === undefined) return []
   const reading = readManifest(await parse(bytes.toString('utf8')))
   const problem = reading.kind === 'good' ? undefined : reading.detail

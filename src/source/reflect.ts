@@ -57,8 +57,8 @@ export type WatchEnd = {
 }
 
 /**
- * What to do first after the connection of a working watch broke, or an overloaded server refused
- * one.
+ * The first thing to do after the connection of a working watch broke, or an overloaded server
+ * refused one.
  */
 export type AfterBreak = 'watch' | 'read'
 
@@ -80,7 +80,7 @@ export interface ReflectTiming {
 }
 
 const MINUTE_MS = 60_000
-export const POLL_MS = MINUTE_MS
+const POLL_MS = MINUTE_MS
 const WORKING_WATCH_MS = 10_000
 /** Right after an assignment, a 403 may come from an authorizer that has not seen it yet. */
 const FORBIDDEN_TRIES = 3

@@ -26,7 +26,7 @@ import {
   type WatchRequest,
 } from './reflect.ts'
 
-/** What is watched, and the callbacks of its owner. */
+/** The watched object, and the callbacks of its owner. */
 export interface Followed {
   /** For the log: `/api/v1/nodes/n1`. */
   readonly what: string
@@ -56,7 +56,8 @@ type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 interface OpenWatch {
   readonly form: Form
   /**
-   * Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache.
+   * The resourceVersion that the watch started at. Empty: without one, so at whatever the server
+   * had in its cache.
    */
   readonly since: string
 }

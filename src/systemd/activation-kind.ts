@@ -1,11 +1,12 @@
 /**
- * What a kind of activation consists of: functions that find its wiring in a unit, and a class that
+ * The parts of a kind of activation: functions that find its wiring in a unit, and a class that
  * implements the port.
  */
-import type { UnitState, Wiring } from '../decision/unit-state.ts'
+
 import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { UnitState, Wiring } from '../subject/unit-state.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import type { WirableUnit } from './unit-definition.ts'
 
@@ -13,8 +14,8 @@ export interface ActivationEntry {
   /** Whether the setting `auto` selects this kind for the unit. */
   suits(unit: WirableUnit): boolean
   /**
-   * What activation needs to know about the unit, or why the unit would not use a config that is
-   * activated in this way.
+   * The facts about the unit that activation needs, or the reason why the unit would not use a
+   * config that is activated in this way.
    */
   findWiring(unit: WirableUnit): Wiring
   open(parts: ActivationParts): KindOfActivation

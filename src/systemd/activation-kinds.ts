@@ -2,7 +2,7 @@
  * The table of the kinds of activation. To add a kind, write its class and the functions that find
  * its wiring, and add an entry; all other code uses the properties of the wiring.
  */
-import type { ActivationKind, Wiring } from '../decision/unit-state.ts'
+import type { ActivationKind, Wiring } from '../subject/unit-state.ts'
 import type { ActivationEntry, ActivationParts, KindOfActivation } from './activation-kind.ts'
 import { DropInActivation } from './drop-in-activation.ts'
 import { EnvActivation } from './env-activation.ts'

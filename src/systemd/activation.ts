@@ -7,15 +7,16 @@
  * former config before it puts another in place: nothing could roll that one back.
  *
  * Where the selected kind has something in place, that is what kubelet starts with, and what has to
- * be left if it fails. What a former kind left beside it must not stand in the way of that.
+ * be left if it fails. A config that a former kind left beside it must not stand in the way of
+ * that.
  */
 import { join, normalize } from 'node:path'
 import { FileError } from '../checkpoint/file-error.ts'
-import type { ConfigSource } from '../decision/config-source.ts'
-import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import type { ActivationKind, ReadyWiring, UnitState } from '../subject/unit-state.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
@@ -29,7 +30,7 @@ export class UnitActivation implements Activation {
   readonly #files: Pick<Files, 'replace' | 'remove'>
   readonly #dynamicConfigDir: string
   readonly #log: Pick<Log, 'info' | 'warn'>
-  /** What is left of a former kind, as the log has it already. */
+  /** The config that is left of a former kind, as the log has it already. */
   #named: string | undefined
 
   constructor({ log, ...parts }: ActivationParts & { readonly log: Pick<Log, 'info' | 'warn'> }) {
@@ -71,7 +72,7 @@ export class UnitActivation implements Activation {
     }
   }
 
-  /** It is read every few seconds. */
+  /** The log gets one line, though the state is read every few seconds. */
   #nameOnce(left: string | undefined): void {
     if (left !== undefined && left !== this.#named) this.#log.warn(`kubelet may use what another kind of activation has left, too: ${left}`)
     this.#named = left
@@ -126,7 +127,7 @@ export class UnitActivation implements Activation {
       this.#log.info(`${path} ${what}: its config was from before activation was ${wiring.activation}`)
     })
     const [left] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
-    // What kubelet does not read, such as a staged fallback, may stay.
+    // A file that kubelet does not read, such as a staged fallback, may stay.
     if (left !== undefined) throw error ?? left.fault ?? codedError('former-in-place', describeFormer(left.path, wiring))
   }
 

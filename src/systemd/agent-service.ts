@@ -1,6 +1,6 @@
 /**
- * What systemd says of the agent's own unit: whether it is to run, and whether it does. Pure; see
- * `read-agent-service.ts`. UnitFileState: systemctl(1), "is-enabled".
+ * The state of the agent's own unit, from systemd: whether it is to run, and whether it does. Pure;
+ * see `read-agent-service.ts`. UnitFileState: systemctl(1), "is-enabled".
  */
 import { summarizeState } from './unit-activity.ts'
 

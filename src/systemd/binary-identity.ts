@@ -24,7 +24,7 @@ const CHUNK_BYTES = 1 << 20
 const LASTING_US = 30e6
 /** And of one that is still being read: a disk that has just been started is slow. */
 const HANGING_US = 600e6
-/** Then it is read again after this time. */
+/** A file whose read has failed is read again after this time. */
 const AGAIN_US = 60e6
 
 /** `unread`: the binary could not be read, and the identity is its former name. */
@@ -60,13 +60,13 @@ export type BinaryIdentity =
       readonly kind: 'known'
       /** Changes with the content of the file and with nothing else. */
       readonly identity: string
-      /** What earlier agents called the same file: its inode and its times. */
+      /** The identity that earlier agents gave the same file: its inode and its times. */
       readonly former: string
       /** The disk does not return the file: `identity` stands in for that of its content. */
       readonly unread?: true | undefined
     }
   | { readonly kind: 'missing' }
-  /** It is being read, or was replaced meanwhile: it is known a little later. */
+  /** The file is being read, or was replaced meanwhile: its identity is known a little later. */
   | { readonly kind: 'reading' }
 
 export class FileKubeletBinary {

@@ -1,6 +1,6 @@
 /**
- * What the agent says on the system bus, and what it makes of what it hears: it asks systemd for
- * signals (org.freedesktop.systemd1(5)), and takes each signal about kubelet's unit for a hint that
+ * The agent's conversation on the system bus: it asks systemd for signals
+ * (org.freedesktop.systemd1(5)), and takes each signal about kubelet's unit for a hint that
  * something happened. Pure.
  */
 import { codedError } from '../values/errors.ts'
@@ -58,7 +58,9 @@ export class BusConversation {
     return this.#systemd === undefined || this.#calls.size > 0 ? undefined : this.#quietSinceUs
   }
 
-  /** What comes first. The bus knows who is on the other side of its socket, and compares. */
+  /**
+   * The first bytes on the bus. The bus knows who is on the other side of its socket, and compares.
+   */
   greet(uid: number): Buffer {
     return Buffer.from(`\0AUTH EXTERNAL ${Buffer.from(String(uid)).toString('hex')}\r\n`)
   }
@@ -99,7 +101,7 @@ export class BusConversation {
   #hearMessage({ type, replySerial, sender, member }: BusMessage, nowUs: number): Reaction {
     const nothing: Reaction = { write: [], hint: false }
     if (type === 'return' || type === 'error') {
-      // That somebody has subscribed already is an error of systemd's own, and as good.
+      // The error that somebody has subscribed already comes from systemd itself, and is as good.
       if (replySerial === this.#subscription && sender?.startsWith(':')) {
         this.#systemd = sender
         this.#quietSinceUs = nowUs

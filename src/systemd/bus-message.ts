@@ -12,7 +12,7 @@ interface BusCall {
   readonly path: string
   readonly interface: string
   readonly member: string
-  /** It takes one string, or nothing. */
+  /** The one string that the call takes. Absent: none. */
   readonly argument?: string
 }
 
@@ -72,7 +72,7 @@ const pad8 = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(align(bytes.l
 /** Takes a stream of messages apart. It keeps no more of it than one header. */
 export class BusReader {
   #rest: Buffer = Buffer.alloc(0)
-  /** What is left of a body. */
+  /** Bytes that are left of a body. */
   #skip = 0
 
   /** Throws if this is no D-Bus. */

@@ -11,7 +11,7 @@ import { errorMessage } from '../values/errors.ts'
 import { BusConversation, HintPace } from './bus-conversation.ts'
 
 interface BusSignalsOptions {
-  /** Path of its socket. */
+  /** The path of the bus's socket. */
   readonly socket: string
   readonly unit: string
   readonly clock: Clock
@@ -39,7 +39,7 @@ export class BusSignals implements UnitSignals {
   #hintTimer: NodeJS.Timeout | undefined
   #openedAtUs = 0
   #retryMs: number
-  /** Why it is not heard, as last reported. Empty: it is heard. */
+  /** Why the bus is not heard, as last reported. Empty: it is heard. */
   #problem: string | undefined
   #stopped = false
 

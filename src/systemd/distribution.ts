@@ -5,7 +5,7 @@
  */
 
 import { posix } from 'node:path'
-import type { ActivationKind, Distribution } from '../decision/unit-state.ts'
+import type { ActivationKind, Distribution } from '../subject/unit-state.ts'
 import { type Argument, asArguments, findFlag, flagValue } from './command-line.ts'
 import { CONFIG_VARIABLE, type UnitDefinition } from './unit-definition.ts'
 
@@ -127,7 +127,7 @@ export function isKubeletInside(command: { readonly path: string } | undefined):
   return command !== undefined && findHost(command.path) !== undefined
 }
 
-/** What k3s makes of its settings at each start, and kubelet reads first. */
+/** The file that k3s makes of its settings at each start, and kubelet reads first. */
 const DEFAULTS = '00-k3s-defaults.conf'
 
 /** The local config of a kubelet in k3s, which has no `--config`. */

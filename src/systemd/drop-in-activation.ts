@@ -11,11 +11,11 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { layoutOf } from '../checkpoint/layout.ts'
-import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
 import { checkSource } from '../decision/safe-names.ts'
-import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../subject/config-source.ts'
+import type { ReadyWiring, UnitState } from '../subject/unit-state.ts'
 import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { asArguments, flagValue } from './command-line.ts'
@@ -43,7 +43,9 @@ const FORMAT = { parse: parseDropInRecord, render: renderDropInRecord }
 interface Found {
   /** Empty where nothing can be read. */
   readonly record: DropInRecord
-  /** What is in place. undefined: something else wrote it, or nothing can be read of it. */
+  /**
+   * The config that is in place. undefined: something else wrote it, or nothing can be read of it.
+   */
   readonly placed: PlacedDropIn | undefined
   readonly hasRecord: boolean
   /** A record that is there and cannot be read. */
@@ -88,8 +90,8 @@ export class DropInActivation implements KindOfActivation {
   }
 
   /**
-   * Writes what an earlier agent did not: the copy, and which content it is. What cannot be written
-   * must not keep the agent from observing.
+   * Writes the records that an earlier agent did not: the copy, and which content it is. A failed
+   * write must not keep the agent from observing.
    * @returns the content of what is in place
    */
   #complete(placed: PlacedDropIn, { record, isIncomplete }: Found): ContentHash | undefined {
@@ -147,7 +149,7 @@ export class DropInActivation implements KindOfActivation {
     return this.findOutside(NOT_ASKED).map((path) => ({ path, fault: undefined }))
   }
 
-  /** Both extents are the same here: the file is in a directory that belongs to the machine. */
+  /** Both extents of a withdrawal are the same here: the file is in a directory of the machine. */
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const path of this.#listRecorded(unit)) {
       const isThere = this.#files.stat(path) !== undefined

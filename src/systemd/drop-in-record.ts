@@ -3,7 +3,7 @@
  * in place. Pure. A fallback is recorded when it is staged, so falling back writes nothing here and
  * works on a full disk.
  */
-import { type ConfigMapSource, type ContentHash, sameSource } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ContentHash, sameSource } from '../subject/config-source.ts'
 import { isStamp, type Stamp } from './replacement-stamps.ts'
 
 export interface DropInRecord {
@@ -13,7 +13,10 @@ export interface DropInRecord {
   readonly target: PlacedDropIn | undefined
   /** The staged fallback. */
   readonly fallback: PlacedDropIn | undefined
-  /** What was in place when `target` was recorded; it still is if the rename did not happen. */
+  /**
+   * The drop-in that was in place when `target` was recorded; it still is if the rename did not
+   * happen.
+   */
   readonly before: PlacedDropIn | undefined
   /** undefined: recorded by an agent that kept it in /run alone. */
   readonly stamp?: Stamp | undefined
@@ -26,7 +29,8 @@ export interface PlacedDropIn {
   readonly source: ConfigMapSource
   readonly hash: ContentHash
   /**
-   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   * The content of the drop-in's whole checkpoint. undefined: not known, or recorded by an agent
+   * that did not record it.
    */
   readonly content?: ContentHash | undefined
 }

@@ -6,11 +6,11 @@
  */
 
 import { checkDirectory, layoutOf } from '../checkpoint/layout.ts'
-import { type ConfigMapSource, type ConfigSource, isConfigMapSource } from '../decision/config-source.ts'
 import { checkSource } from '../decision/safe-names.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
+import { type ConfigMapSource, type ConfigSource, isConfigMapSource } from '../subject/config-source.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
 import { codedError } from '../values/errors.ts'
 import { parseJson } from '../values/json-shape.ts'
 import type { ActivationParts, InPlace, KindOfActivation } from './activation-kind.ts'

@@ -126,7 +126,7 @@ export function renderAssignment(name: string, value: string): string {
 }
 
 /** @returns the names in a directory; undefined: it is none, or cannot be read */
-export type ListNames = (directory: string) => readonly string[] | undefined
+type ListDirectory = (directory: string) => readonly string[] | undefined
 
 const SPECIAL = /[*?[\\]/
 
@@ -136,7 +136,7 @@ const SPECIAL = /[*?[\\]/
  * (systemd.exec(5), "EnvironmentFile="). Rules: glob(7). `systemctl show` prints the pattern.
  * @returns the path itself where it has no wildcards; empty: no file matches
  */
-export function expandPath(path: string, list: ListNames): readonly string[] {
+export function expandPath(path: string, list: ListDirectory): readonly string[] {
   if (!SPECIAL.test(path)) return [path]
   const components = path.split('/').filter((component) => component !== '' && component !== '.')
   return components.reduce<readonly string[]>(
@@ -145,7 +145,7 @@ export function expandPath(path: string, list: ListNames): readonly string[] {
   )
 }
 
-function findIn(parent: string, component: string, list: ListNames): readonly string[] {
+function findIn(parent: string, component: string, list: ListDirectory): readonly string[] {
   if (component === '..') return [`${parent}/..`]
   const pattern = compile(component)
   const names = list(parent === '' ? '/' : parent) ?? []

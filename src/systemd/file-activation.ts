@@ -7,20 +7,20 @@
  * resolve to another directory here than in its checkpoint.
  *
  * A program with kubelet inside has a `--config` too, which is not kubelet's: a file of another
- * kind is left alone. What the agent has put there itself may be of any kind.
+ * kind is left alone. A file that the agent has put there itself may be of any kind.
  *
  * After a crash at any point the file is complete, and its content is in the record or is the
  * original's. The order is therefore: store the original, record the target, rename, stamp.
  */
 import { dirname, join } from 'node:path'
 import { layoutOf } from '../checkpoint/layout.ts'
-import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
 import { checkSource } from '../decision/safe-names.ts'
-import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import { findOtherKind, KIND } from '../kubelet/decode.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../subject/config-source.ts'
+import type { ReadyWiring, UnitState } from '../subject/unit-state.ts'
 import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
@@ -79,8 +79,8 @@ export class FileActivation implements KindOfActivation {
   }
 
   /**
-   * Writes what an earlier agent did not: the copy, the original beside it, and which content it
-   * is. What cannot be written must not keep the agent from observing.
+   * Writes the records that an earlier agent did not: the copy, the original beside it, and which
+   * content it is. A failed write must not keep the agent from observing.
    * @returns the content of what is in place
    */
   #complete(source: ConfigMapSource, { record, meaning, isIncomplete }: Found): ContentHash | undefined {
@@ -98,7 +98,9 @@ export class FileActivation implements KindOfActivation {
     return bytes !== undefined && hashOf(bytes) !== hash
   }
 
-  /** What is in place, unless the agent has put it there: then the original that is kept. */
+  /**
+   * The file that is in place, unless the agent has put it there: then the original that is kept.
+   */
   readLocal({ path: configPath }: ReadyWiring): Buffer | undefined {
     const found = this.#records.mustFind(configPath)
     const { record, bytes } = found
@@ -167,7 +169,9 @@ export class FileActivation implements KindOfActivation {
     })
   }
 
-  /** Both extents are the same here: this kind of activation always replaces a file. */
+  /**
+   * Both extents of a withdrawal are the same here: this kind of activation always replaces a file.
+   */
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const configPath of this.#records.list(unit)) {
       const found = this.#records.find(configPath)
@@ -287,8 +291,8 @@ export class FileActivation implements KindOfActivation {
   }
 
   /**
-   * Those of the file in place, so that a chmod of the administrator persists; the original's if it
-   * is missing.
+   * The mode and owner of the file in place, so that a chmod of the administrator persists; the
+   * original's if it is missing.
    */
   #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
     const facts = this.#files.stat(configPath)

@@ -7,10 +7,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { UnitSignals } from '../ports/unit.ts'
 
 /**
- * What no signal tells, such as that a file of the unit was changed and systemd has not read it,
- * is seen this late at a node where nothing else happens.
+ * How late a change that no signal tells of is seen at a node where nothing else happens: for
+ * example, a file of the unit was changed and systemd has not read it.
  */
-export const HELD_US = 300e6
+const HELD_US = 300e6
 
 export class HeldAnswer<T> {
   readonly #signals: UnitSignals

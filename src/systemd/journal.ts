@@ -14,8 +14,8 @@ import {
   type LogFormat,
   type PlainFields,
   plainFields,
-  plainText,
   SYSLOG_PRIORITY,
+  safeText,
   terminalLine,
 } from './log-format.ts'
 
@@ -67,7 +67,7 @@ function levelled(initial: Level, write: (level: Level, message: string, fields:
   const at =
     (level: Level) =>
     (message: string, fields: PlainFields = {}) => {
-      if (SYSLOG_PRIORITY[level] <= threshold) write(level, plainText(message), plainFields(fields))
+      if (SYSLOG_PRIORITY[level] <= threshold) write(level, safeText(message), plainFields(fields))
     }
   return {
     debug: at('debug'),

@@ -11,7 +11,7 @@ import { isObject } from '../values/is-object.ts'
 
 /** Enough for kubelet's message; it becomes part of conditions, events and annotations. */
 const LONGEST = 256
-/** What is looked at of a message. */
+/** Characters of a message that are looked at. */
 const MOST_READ = 8192
 /** An error this close to the end may explain it. Earlier ones are everyday errors. */
 const LATEST = 10
@@ -30,7 +30,10 @@ const TRACE = /^(?:goroutine \d+ .*\[|created by |\[signal |main\.main\(\)|\t)/
 /** Of a terminal: ECMA-48, 5.4. They are removed whole. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const ESCAPE_SEQUENCE = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b./g
-/** They control terminals and the direction of text (Unicode, UAX 9), or are no characters. */
+/**
+ * Characters that control terminals or the direction of text (Unicode, UAX 9), or are no
+ * characters.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u{FFFD}\s]+/gu
 
 interface Entry {
@@ -61,7 +64,7 @@ function choose(entries: readonly Entry[]): Entry | undefined {
   )
 }
 
-/** What `command failed` says is in its cause alone. */
+/** The error behind `command failed` is in its cause alone. */
 function describe({ message, cause }: Entry): string {
   if (cause === undefined || cause === '') return message.replace(/^Error: /, '')
   return EXIT_MESSAGE.test(message) ? cause : `${message}: ${cause}`

@@ -74,8 +74,8 @@ export class JournalLastWords implements LastWords, FirstWords {
       ...order,
       `--unit=${unit}`,
       `_SYSTEMD_INVOCATION_ID=${invocationId}`,
-      // What systemd logs from its child before that becomes kubelet has the same invocation, unit
-      // and process, and comes over a socket of the journal.
+      // Messages of systemd from its child, before that becomes kubelet, have the same invocation,
+      // unit and process. They come over a socket of the journal.
       '_TRANSPORT=stdout',
     ]
     const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes, env: SYSTEMD_ENVIRONMENT })

@@ -11,13 +11,13 @@ import {
   describeVersion,
   isConfigMapRef,
   isConfigMapSource,
-} from '../decision/config-source.ts'
+} from '../subject/config-source.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** What the setting says. */
+/** The format as the setting names it. */
 type FormatChoice = 'auto' | 'json' | 'text'
 
 /** `journal` and `journal-json` have the priority in front, and leave the time to journald. */
@@ -87,8 +87,8 @@ export function terminalLine(level: Level, message: string, fields: PlainFields,
 
 /**
  * The fields of a log line as text behind its message, as klog writes structured values:
- * `reason=crash-loop detail="kubelet exited 2 times"`. A config is named as messages name it. What
- * the message says already is not repeated.
+ * `reason=crash-loop detail="kubelet exited 2 times"`. A config is named as messages name it.
+ * Values that the message has already are not repeated.
  * @returns '' or the pairs, separated by spaces
  */
 export function fieldsText(message: string, fields: PlainFields): string {
@@ -243,7 +243,7 @@ function isSecret(name: string, value: unknown): boolean {
 function plainValue(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case 'string':
-      return plainText(value)
+      return safeText(value)
     case 'bigint':
     case 'symbol':
       return String(value)
@@ -251,7 +251,7 @@ function plainValue(value: unknown, depth: number): unknown {
       return '[function]'
     case 'object':
       if (value === null) return null
-      // This also ends circular references.
+      // The limit also ends circular references.
       if (depth > MAX_DEPTH) return '[...]'
       if (value instanceof Error) return plainError(value, depth)
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
@@ -273,15 +273,15 @@ function plainError(error: Error, depth: number): PlainFields {
   const isQuoted = error.cause instanceof Error && error.cause.message !== '' && error.message.includes(error.cause.message)
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
   return {
-    message: plainText(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`),
+    message: safeText(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`),
     ...plainObject(own, depth),
-    ...(isBug && error.stack !== undefined && { stack: plainText(error.stack) }),
+    ...(isBug && error.stack !== undefined && { stack: safeText(error.stack) }),
     ...(error.cause !== undefined && !isQuoted && { cause: plainValue(error.cause, depth + 1) }),
   }
 }
 
 /** Redacts and shortens a text; used for messages too. */
-export function plainText(text: string): string {
+export function safeText(text: string): string {
   const safe = text
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
     .replaceAll(/-----BEGIN [^-]*PRIVATE KEY-----[\s\S]*?(-----END [^-]*PRIVATE KEY-----|$)/g, REDACTED)

@@ -1,7 +1,8 @@
 /**
- * What other programs merge with the config of the agent, as a part of kubelet's identity: the
- * drop-ins of `--config-dir`, and the file of `--config` where the agent adds one of them. When one
- * of these files changes, the same config is another one to kubelet. Pure; files are passed in.
+ * The files that other programs merge with the config of the agent, as a part of kubelet's
+ * identity: the drop-ins of `--config-dir`, and the file of `--config` where the agent adds one of
+ * them. When one of these files changes, the same config is another one to kubelet. Pure; files are
+ * passed in.
  */
 import { createHash } from 'node:crypto'
 import { type DropInsAround, listDropInsAround } from '../kubelet/drop-in-files.ts'
@@ -30,7 +31,9 @@ interface Hashed {
 /** Many more than a node has. */
 const REMEMBERED = 100
 
-/** What the disk does not return now counts as it was: that must not make another kubelet. */
+/**
+ * A file that the disk does not return now counts as it was: that must not make another kubelet.
+ */
 export class MergedFiles {
   readonly #files: MergedTree
   readonly #hashed = new Map<string, Hashed>()

@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { CHILD_ENVIRONMENT } from '../values/child-environment.ts'
 
-/** What systemd expects from this process, according to its environment. */
+/** The requests of systemd to this process, according to its environment. */
 export interface Supervision {
   /** undefined: systemd has not started this process as a service of Type=notify. */
   readonly socket: string | undefined

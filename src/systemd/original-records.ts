@@ -1,20 +1,20 @@
 /**
- * What is recorded of a config file that the agent replaces, together with what is in its place:
- * the record is kept twice, and what is in place says which of the two counts.
+ * The record of a config file that the agent replaces, together with the file that is in its place:
+ * the record is kept twice, and the file says which of the two counts.
  */
 import { createHash } from 'node:crypto'
 import { join, normalize } from 'node:path'
-import { type ConfigSource, type ContentHash, sameSource } from '../decision/config-source.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Files } from '../ports/files.ts'
+import { type ConfigSource, type ContentHash, sameSource } from '../subject/config-source.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { codedError } from '../values/errors.ts'
 import { isStamp, type Stamp, type StampRecord } from './replacement-stamps.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 import { readyPath } from './wiring-kinds.ts'
 
-const FORMAT = { parse: parseRecord, render: renderRecord }
+const FORMAT = { parse: parseOriginalRecord, render: renderOriginalRecord }
 
-/** What is in place, and what is known of it. */
+/** The file that is in place, and the record of it. */
 export interface Found {
   readonly bytes: Buffer | undefined
   readonly hash: ContentHash | undefined
@@ -74,9 +74,10 @@ export class OriginalRecords {
 
   #saveOwn(configPath: string, change: (own: OriginalRecord) => OriginalRecord | undefined): void {
     const { own: path } = this.#pathsOf(configPath)
-    const own = parseRecord(this.#files.read(path)?.toString() ?? '')
+    const own = parseOriginalRecord(this.#files.read(path)?.toString() ?? '')
     const changed = own && change(own)
-    if (own !== undefined && changed !== undefined) this.#files.replace(path, renderRecord({ ...changed, revision: own.revision + 1 }))
+    if (own !== undefined && changed !== undefined)
+      this.#files.replace(path, renderOriginalRecord({ ...changed, revision: own.revision + 1 }))
   }
 
   /** The original is in place, and needs neither what is ready to replace it nor the copy. */
@@ -99,7 +100,7 @@ export class OriginalRecords {
   /** The config files with a record, in the agent's own directory or beside what the unit names. */
   list(unit: UnitState): readonly string[] {
     const own = (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
-      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
+      const record = parseOriginalRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
       return record === undefined ? [] : [record.configPath]
     })
     const named = unit.kind === 'known' && unit.localConfigPath !== undefined ? [normalize(unit.localConfigPath)] : []
@@ -107,8 +108,8 @@ export class OriginalRecords {
   }
 
   /**
-   * Of the originals: one directory per config file, so that the first is not lost if the unit's
-   * `--config` changes.
+   * The directory of the originals: one per config file, so that the first is not lost if the
+   * unit's `--config` changes.
    */
   directoryOf(configPath: string): string {
     return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
@@ -143,7 +144,8 @@ export interface OriginalRecord {
   /** The staged fallback. */
   readonly fallback: Placed | undefined
   /**
-   * What was in place when `target` was recorded; it still is if the replacement did not happen.
+   * The file that was in place when `target` was recorded; it still is if the replacement did not
+   * happen.
    */
   readonly before: Placed | undefined
   /** undefined: recorded by an agent that kept it in /run alone. */
@@ -152,7 +154,7 @@ export interface OriginalRecord {
   readonly revision: number
 }
 interface Original {
-  /** SHA-256 of its bytes, and the name under which it is stored. */
+  /** SHA-256 of the original's bytes, and the name under which it is stored. */
   readonly hash: ContentHash
   readonly mode: number
   readonly uid: number
@@ -163,7 +165,8 @@ export interface Placed {
   readonly source: ConfigSource
   readonly hash: ContentHash
   /**
-   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   * The content of the whole checkpoint. undefined: not known, or recorded by an agent that did not
+   * record it.
    */
   readonly content?: ContentHash | undefined
 }
@@ -183,8 +186,8 @@ function listClaims({ target, fallback, before }: OriginalRecord): readonly Plac
 }
 
 /**
- * Of the two records of a file, the newer first: the one that knows this content. Content that the
- * agent has put in place is never taken for the original, whatever the other record says.
+ * Chooses from the two records of a file, the newer first: the one that knows this content. Content
+ * that the agent has put in place is never taken for the original, whatever the other record says.
  */
 function chooseRecord(records: readonly OriginalRecord[], hash: ContentHash): OriginalRecord | undefined {
   const known = records.filter((record) => findMeaning(record, hash) !== undefined)
@@ -208,7 +211,7 @@ export function means(record: OriginalRecord, { source, hash }: Placed): boolean
   return meaning !== undefined && sameSource(meaning.source, source)
 }
 
-export function renderRecord({ configPath, original, target, fallback, before, stamp, revision }: OriginalRecord): string {
+export function renderOriginalRecord({ configPath, original, target, fallback, before, stamp, revision }: OriginalRecord): string {
   return `${JSON.stringify({ configPath, original, target, fallback, before, stamp, revision }, undefined, 2)}\n`
 }
 
@@ -216,7 +219,7 @@ export function renderRecord({ configPath, original, target, fallback, before, s
  * undefined: damaged. Only the agent writes it, completely or not at all, so only its outline is
  * checked.
  */
-export function parseRecord(text: string): OriginalRecord | undefined {
+export function parseOriginalRecord(text: string): OriginalRecord | undefined {
   try {
     const { configPath, original, target, fallback, before, stamp, revision = 0 } = JSON.parse(text) as Partial<OriginalRecord>
     if (typeof configPath !== 'string' || !/^[0-9a-f]{64}$/.test(original?.hash ?? '') || original === undefined) return undefined

@@ -5,8 +5,8 @@
 import { dirname, join } from 'node:path'
 import { hashFiles } from '../checkpoint/content.ts'
 import { FileError } from '../checkpoint/file-error.ts'
-import type { ContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
+import type { ContentHash } from '../subject/config-source.ts'
 import { errorCode } from '../values/errors.ts'
 
 /**

@@ -5,10 +5,10 @@
  * cannot be written is kept in memory: it must not keep a node from falling back.
  */
 import { dirname } from 'node:path'
-import type { ContentHash } from '../decision/config-source.ts'
 import type { ActivationStamp } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { ContentHash } from '../subject/config-source.ts'
 import type { Instant } from '../values/durations.ts'
 import { isFlag, isNumber, isText, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { tolerateFaults } from './placed-content.ts'
@@ -21,7 +21,7 @@ export interface StampRecord {
   readonly keep: (stamp: Stamp) => void
 }
 
-/** What is put in place. */
+/** The config that is put in place. */
 interface Replacement {
   readonly hash: ContentHash
   readonly isLocal: boolean
@@ -30,7 +30,7 @@ interface Replacement {
 }
 
 /** `foundAt`: nobody recorded it, and the agent found what is in place at that time. */
-export interface Since {
+interface Since {
   readonly since: ActivationStamp | undefined
   readonly foundAt?: ActivationStamp
 }
@@ -61,8 +61,9 @@ export class ReplacementStamps {
   }
 
   /**
-   * What to record of a replacement that is about to begin. After a crash in it, another config
-   * that is found in place counts from then, and another wording since the first one was in place.
+   * The stamp to record for a replacement that is about to begin. After a crash in it, another
+   * config that is found in place counts from then, and another wording since the first one was in
+   * place.
    *
    * @param inPlace undefined: there is no file
    * @param kept in the record of what is in place
@@ -153,11 +154,11 @@ interface InPlaceContent {
 }
 
 interface KnownStamps {
-  /** Of /run. */
+  /** The stamp in /run. */
   readonly run: Stamp | undefined
   /**
-   * Of the records of what is in place, the one that counts first. Empty: an agent that kept none
-   * wrote them. undefined: nothing was ever put in place.
+   * The stamps in the records of what is in place, the one that counts first. Empty: an agent that
+   * kept none wrote them. undefined: nothing was ever put in place.
    */
   readonly kept: readonly Stamp[] | undefined
 }
@@ -179,7 +180,7 @@ function resolveStamp(content: InPlaceContent, { run, kept }: KnownStamps, { boo
   return isFromBefore || kept === undefined ? stamp : { ...stamp, foundUs: monotonicUs }
 }
 
-/** Of two of this boot. One that could not be written is older than the other. */
+/** The later of two stamps of this boot. One that could not be written is older than the other. */
 function later(a: Stamp | undefined, b: Stamp | undefined): Stamp | undefined {
   return a === undefined || (b !== undefined && atUs(b) > atUs(a)) ? b : a
 }
@@ -200,7 +201,7 @@ function isSameStamp(a: Stamp | undefined, b: Stamp | undefined): boolean {
 }
 
 /** Whether this record tells as much as the stamp, once /run is lost. */
-export function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
+function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
   if (kept === undefined || kept.rewording !== undefined || kept.next !== undefined) return false
   const isSame = kept.hash === stamp.hash || (stamp.isLocal === true && kept.isLocal === true)
   if (kept.bootId !== stamp.bootId) return isSame && stamp.sinceUs === undefined && stamp.foundUs === undefined

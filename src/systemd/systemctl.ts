@@ -8,9 +8,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { RestartOutcome } from '../decision/effects-of-answer.ts'
-import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
+import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../subject/unit-state.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
@@ -31,7 +31,7 @@ export interface SystemctlOptions {
   readonly unit: string
   readonly envFile: string
   readonly activation: ActivationChoice
-  /** Of a kubelet whose unit does not name it. */
+  /** The config directory of a kubelet whose unit does not name it. */
   readonly kubeletConfigDir?: string | undefined
   readonly dynamicConfigDir: string
   readonly binary: Pick<FileKubeletBinary, 'identify'>
@@ -275,7 +275,7 @@ export class Systemctl implements Unit {
   }
 }
 
-/** Of a unit without a command. */
+/** The wiring of a unit without a command. */
 function describeMissing(unit: string, { loadState, down }: UnitProperties): BrokenWiring {
   return down.barred === 'masked'
     ? { kind: 'broken', reason: 'masked', detail: `${unit} is masked, so that nothing can start it: systemctl unmask ${unit}` }

@@ -17,14 +17,14 @@ export interface TwinPaths {
 }
 
 /** Each change has a higher one. 0: recorded by an agent that did not count. */
-export interface Revised {
+interface Revised {
   readonly revision: number
 }
 
-export interface Twin<R> {
-  /** Those that can be read, the newer one first. */
+interface Twin<R> {
+  /** The records that can be read, the newer one first. */
   readonly records: readonly R[]
-  /** Those that are there and cannot be read. */
+  /** The records that are there and cannot be read. */
   readonly faults: readonly TwinFault[]
   /**
    * One of them is damaged, or there is no copy, as after an upgrade of an agent that wrote none.
@@ -39,7 +39,7 @@ export interface TwinFault {
   readonly cause: FileError | undefined
 }
 
-export interface TwinFormat<R extends Revised> {
+interface TwinFormat<R extends Revised> {
   /** undefined: damaged. */
   readonly parse: (text: string) => R | undefined
   readonly render: (record: R) => string
@@ -59,7 +59,10 @@ export function readTwin<R extends Revised>(files: Pick<Files, 'read'>, paths: T
   return { records: records.sort((a, b) => b.revision - a.revision), faults, isIncomplete }
 }
 
-/** Both are whole and the same when it returns, and durable. The copy is written first. */
+/**
+ * Writes both records: they are whole, the same and durable when it returns. The copy is written
+ * first.
+ */
 export function writeTwin<R extends Revised>(files: Files, paths: TwinPaths, format: TwinFormat<R>, record: R): void {
   const newest = readTwin(files, paths, format).records[0]
   const same = newest && { ...record, revision: newest.revision }

@@ -4,7 +4,7 @@
  */
 
 import { findFile, layoutOf } from '../checkpoint/layout.ts'
-import type { KnownUnit, KubeletProcess, UnitActivity } from '../decision/unit-state.ts'
+import type { KnownUnit, KubeletProcess, UnitActivity } from '../subject/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut' | 'hasJob'>
@@ -13,7 +13,8 @@ export function classifyActivity(unit: ShownState): UnitActivity {
   // systemd 254 and later leave it so where a unit that it requires fails at its automatic restart:
   // nothing is in the queue any more, and nothing starts it.
   if (unit.subState === 'auto-restart-queued' && !unit.hasJob) return 'left-down'
-  // They go through inactive or failed before an automatic restart, and may queue it.
+  // Before an automatic restart, a unit goes through these sub-states, inactive or failed by its
+  // active state, and its start may be queued.
   if (/^(dead|failed)-before-auto-restart$|^auto-restart(-queued)?$/.test(unit.subState)) return 'auto-restart'
   switch (unit.activeState) {
     case 'active':
@@ -93,7 +94,7 @@ export function needsReset(last: UnitActivity | undefined, startLimited: boolean
 }
 
 /**
- * What a kubelet process was started with, from its `--config`.
+ * The config that a kubelet process was started with, from its `--config`.
  * @param configPath undefined: the process has no `--config`
  */
 export function describeProcess(dynamicConfigDir: string, pid: number, configPath: string | undefined): KubeletProcess {

@@ -3,14 +3,14 @@
  * kubelet. Pure. Which assignment of a variable wins is in systemd.exec(5), "EnvironmentFile=".
  */
 import { posix } from 'node:path'
-import type { BrokenWiring, WiringProblem } from '../decision/unit-state.ts'
+import type { BrokenWiring, WiringProblem } from '../subject/unit-state.ts'
 import type { Argument } from './command-line.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 
 /** The variable in which kubeadm's unit passes `--config`; kubelet.env replaces it. */
 export const CONFIG_VARIABLE = 'KUBELET_CONFIG_ARGS'
 
-/** What is known of a unit, apart from its process. */
+/** The facts about a unit, apart from its process. */
 export interface UnitDefinition {
   readonly path: string
   /** ExecStart with its variables unexpanded; the process sees the first word as its own name. */
@@ -28,7 +28,7 @@ export interface UnitDefinition {
   readonly dropInNames: readonly string[]
   /** Changes with kubelet's binary and with nothing else. */
   readonly binaryIdentity: string
-  /** What an earlier agent had in its place. */
+  /** The identity that an earlier agent recorded in its place. */
   readonly formerBinaryIdentity?: string | undefined
   /** As in `BinaryIdentity`. */
   readonly isBinaryUnread?: true | undefined

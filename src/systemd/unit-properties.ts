@@ -3,7 +3,7 @@
  * (`print_property()` in src/systemctl/systemctl-show.c). It joins `argv[]` with single spaces and
  * without quotes, so a word of ExecStart that contains a space becomes two.
  */
-import type { RestartWait, UnitDown, UnitHazards } from '../decision/unit-state.ts'
+import type { RestartWait, UnitDown, UnitHazards } from '../subject/unit-state.ts'
 
 /** The properties that `systemctl show` is called with. */
 export const UNIT_PROPERTIES = [
@@ -56,7 +56,7 @@ export interface UnitProperties {
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
-  /** Of `UnitDown`, whatever the unit does now. */
+  /** The facts of `UnitDown`, whatever the unit does now. */
   readonly down: Omit<UnitDown, 'name'>
   readonly hazards: UnitHazards
   /** RestartSec=, from the present state on. undefined: it has no end, or is not known. */
@@ -159,8 +159,8 @@ function findRestartWait(first: (name: PropertyName) => string | undefined): Res
 
 /**
  * Result is `timeout` of a start and of a stop that took too long. A start that did left the unit
- * without ever being active, and no sooner than its time was over. What `systemctl stop` ended
- * sooner was no such start.
+ * without ever being active, and no sooner than its time was over. A start that `systemctl stop`
+ * ended sooner was not one of these.
  */
 function hasStartTimedOut(first: (name: PropertyName) => string | undefined): boolean {
   const beganUs = parseCount(first('InactiveExitTimestampMonotonic'))

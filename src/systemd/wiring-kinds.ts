@@ -3,7 +3,7 @@
  * not, why. Pure.
  */
 import { posix } from 'node:path'
-import type { BrokenWiring, ReadyWiring, Wiring } from '../decision/unit-state.ts'
+import type { BrokenWiring, ReadyWiring, Wiring } from '../subject/unit-state.ts'
 import { expandArguments, findFlag, flagValue } from './command-line.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 import { broken, CONFIG_VARIABLE, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
@@ -135,8 +135,8 @@ function setsVariable(text: string | undefined): boolean {
 }
 
 /**
- * What the agent keeps ready beside a config file that it replaces. In the directory of the file,
- * for the rename; hidden, so that nothing reads it as a config.
+ * The path of a file that the agent keeps ready beside a config file that it replaces. In the
+ * directory of the file, for the rename; hidden, so that nothing reads it as a config.
  */
 export function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new' | 'record'): string {
   return posix.join(posix.dirname(configPath), `.${posix.basename(configPath)}.kubelet-cfg-agent-${kind}`)

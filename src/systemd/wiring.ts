@@ -1,9 +1,9 @@
 /**
- * What the agent needs to know about kubelet's unit, derived from its definition: above all,
+ * The facts about kubelet's unit that the agent needs, derived from its definition: above all,
  * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { Distribution, KubeletCommand, UnitState, Wiring } from '../decision/unit-state.ts'
+import type { Distribution, KubeletCommand, UnitState, Wiring } from '../subject/unit-state.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, asArguments, expandArguments, findFlag, flagValue, variablesIn } from './command-line.ts'
 import { findDistribution, findHost, type Host, kubeletFlags, localConfigIn } from './distribution.ts'
@@ -84,7 +84,7 @@ interface Inside {
   readonly distribution: Distribution | undefined
   readonly choice: ActivationChoice
   readonly configDir: string | undefined
-  /** Of kubelet. */
+  /** The flags of kubelet. */
   readonly flags: readonly Argument[]
 }
 
@@ -99,8 +99,8 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
 const OF_LIBRARIES = /^(?:LD_|GLIBC_|OPENSSL_)/
 
 /**
- * What the words of kubelet are worth. Where the unit tells something else than the process, and
- * not all of it, either may be what the next start has.
+ * How far the words of kubelet's command line can be trusted. Where the unit tells something else
+ * than the process, and not all of it, either may be what the next start has.
  *
  * @param command of the unit
  * @param running of the process. undefined: there is none
@@ -138,7 +138,9 @@ function textsOf([, ...flags]: readonly Argument[]): readonly string[] {
 
 const K0S_ADVICE = 'set workerProfiles in the config of k0s, or run the agent where kubelet has a unit of its own'
 
-/** Its own `--config` is no KubeletConfiguration. */
+/**
+ * The wiring of a kubelet inside another program, whose own `--config` is no KubeletConfiguration.
+ */
 function findWiringInside({ host, choice, configDir }: Inside): Wiring {
   switch (host) {
     case 'k0s':

@@ -3,12 +3,12 @@
  */
 import { posix } from 'node:path'
 
-/** Where they are looked for. */
+/** The directories where programs are looked for. */
 const PATH_DIRECTORIES: readonly string[] = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 export const CHILD_ENVIRONMENT = { PATH: PATH_DIRECTORIES.join(':'), LANG: 'C.UTF-8' } as const
 
-/** Of programs of systemd: neither colors nor a pager. */
+/** The environment of programs of systemd: neither colors nor a pager. */
 export const SYSTEMD_ENVIRONMENT = { ...CHILD_ENVIRONMENT, SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' } as const
 
 /**

@@ -18,7 +18,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** What was to be done takes more time or memory than it may. */
+/** The work takes more time or memory than it may. */
 export class LimitError extends Error {
   override readonly name = 'LimitError'
 }

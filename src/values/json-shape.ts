@@ -5,18 +5,18 @@
 import { isObject } from './is-object.ts'
 
 export type Check<T> = (value: unknown) => value is T
-export type Checks<T> = { readonly [K in keyof T]-?: Check<T[K]> }
+type Checks<T> = { readonly [K in keyof T]-?: Check<T[K]> }
 export type TypeOf<C> = C extends Check<infer T> ? T : never
 
-/** Of a field that may be left out of the object. */
-export type Optional<T> = Check<T | undefined> & { readonly isOptional: true }
+/** The check of a field that may be left out of the object. */
+type Optional<T> = Check<T | undefined> & { readonly isOptional: true }
 export type Fields = Readonly<Record<string, Check<unknown>>>
 type OptionalNames<F> = { [K in keyof F]: F[K] extends Optional<unknown> ? K : never }[keyof F]
 export type Shaped<F> = Flat<
   { readonly [K in Exclude<keyof F, OptionalNames<F>>]: TypeOf<F[K]> } & { readonly [K in OptionalNames<F>]?: TypeOf<F[K]> }
 >
 type Flat<T> = { [K in keyof T]: T[K] }
-export type Shape<F> = Check<Shaped<F>> & { readonly fields: F }
+type Shape<F> = Check<Shaped<F>> & { readonly fields: F }
 
 export const isAny: Check<unknown> = (_value): _value is unknown => true
 export const isText: Check<string> = (value) => typeof value === 'string'

@@ -1,7 +1,8 @@
 /**
  * Finds the known name nearest to a mistyped one, by edit distance with transpositions (optimal
  * string alignment), ignoring case. `nearest` returns a name whenever there is one, however
- * distant. So messages with it say "the nearest known one", not "did you mean". Pure.
+ * distant. So messages with it say "the nearest known one", not "did you mean": that takes
+ * `likely.ts`. Pure.
  */
 
 export function nearest(name: string, known: readonly string[]): string | undefined {
@@ -15,13 +16,6 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     }
   }
   return best
-}
-
-/** As `nearest`, but undefined where so much is different that nobody can have meant it. */
-export function nearestPlausible(name: string, known: readonly string[]): string | undefined {
-  const best = nearest(name, known)
-  if (best === undefined) return undefined
-  return 2 * editDistance(name.toLowerCase(), best.toLowerCase()) <= Math.max(name.length, best.length) ? best : undefined
 }
 
 export function editDistance(a: string, b: string): number {

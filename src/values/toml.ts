@@ -1,8 +1,8 @@
 /**
  * Reads TOML (toml.io, 1.0) as far as the configuration of a container runtime needs it: tables,
  * dotted and quoted keys, strings of one line, booleans and arrays. Pure. Other values (numbers,
- * dates) are kept as they are written. What it does not understand throws, so that nobody concludes
- * anything from half a file.
+ * dates) are kept as they are written. A text that it does not understand throws, so that nobody
+ * concludes anything from half a file.
  */
 
 export type TomlValue = string | boolean | TomlWord | readonly TomlValue[]

@@ -1,7 +1,7 @@
 /**
- * What a step does on paper is what it does to the node: the Snapshot that `carryOut` folds out of
- * a step's effects shows the records that the next observation reads. So `plan` and the property
- * tests run the machine that ships.
+ * A step does on paper what it does to the node: the Snapshot that `carryOut` folds out of a step's
+ * effects shows the records that the next observation reads. So `plan` and the property tests run
+ * the machine that ships.
  */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -69,7 +69,7 @@ function happen(world: SmallWorld, one: WorldEvent): void {
   }
 }
 
-/** What the agent alone changes; the rest of a Snapshot changes by itself. */
+/** The records that the agent alone changes; the rest of a Snapshot changes by itself. */
 function recordsOf(seen: Snapshot) {
   const { assigned, assignedContent, lastKnownGood, previous, proven, nextStart, recordedChannelState, requests, spread } = seen
   return {

@@ -2,10 +2,10 @@
  * Faults of the node and of the API server that are no config's fault, as the evidence shows them.
  */
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
-import { ETCD, node, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { A, B, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
+import { ETCD, node, serving, staticPods, unreachable } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-source.ts'
 import { ALL_REQUIRED, API_QUESTIONS, type Question, type SeenFact } from '../../src/evidence/kinds.ts'
-import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
+import type { ConfigMapSource, ConfigSource } from '../../src/subject/config-source.ts'
 import { A, B, C, configMap, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../evidence/samples.ts'
 import { ANSWERS_WELL, type Answer } from './fake-evidence.ts'
 import { SmallWorld } from './small-world.ts'
 
@@ -15,7 +15,7 @@ async function worldOn(source: ConfigMapSource): Promise<SmallWorld> {
   return world
 }
 
-/** What is answered while kubelet runs one of these configs. */
+/** Sets the answer while kubelet runs one of these configs. */
 function answerOn(world: SmallWorld, sources: readonly ConfigSource[], question: Question, seen: SeenFact): void {
   const texts = sources.map((source) => (source === 'local' ? source : textOf(source)))
   world.evidence.answer(question, (nowUs) => {

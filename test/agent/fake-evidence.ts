@@ -57,7 +57,7 @@ export class FakeEvidence implements EvidenceProbe {
     }
   }
 
-  /** What takes no simulated time is answered already. */
+  /** A question that takes no simulated time is answered already. */
   async answered(limitMs: number): Promise<void> {
     this.waitedMs.push(limitMs)
   }

@@ -21,7 +21,7 @@ export interface FleetNode {
   readonly name: string
   readonly world: SmallWorld
   worker: RolloutWorker
-  /** It hears nothing of the cluster, and its agent does not run. */
+  /** The node hears nothing of the cluster, and its agent does not run. */
   isOff: boolean
   /** When its loop looks again, unless something wakes it. */
   lookAtUs: number

@@ -2,7 +2,7 @@
  * A kubelet that hangs is left, whatever is meant to run next and however often it was restarted.
  */
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { A, B, C, configMap, HOUR_US, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 

@@ -11,7 +11,7 @@ import { SmallWorld } from './small-world.ts'
 
 const DEADLINES = { trial: undefined, waitUntilMs: undefined }
 
-/** What the Node shows of Degraded, second by second. */
+/** The condition Degraded of the Node, second by second. */
 async function shown(behaviour: KubeletBehaviour, seconds: number): Promise<readonly string[]> {
   const world = new SmallWorld({ restartUs: 10 * SECOND_US })
   await world.run(MINUTE_US)

@@ -6,7 +6,7 @@
 import { dirname } from 'node:path'
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import type { ActivationKind } from '../../src/subject/unit-state.ts'
 import { A, B, C, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 

@@ -1,10 +1,10 @@
 /**
- * What kubelet runs is known by its command line, also where the files that it names are gone.
- * Unknown never means local, and a healthy kubelet is not restarted for a lost file.
+ * The running config is known by kubelet's command line, also where the files that it names are
+ * gone. Unknown never means local, and a healthy kubelet is not restarted for a lost file.
  */
 import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import type { ActivationKind } from '../../src/subject/unit-state.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { A, A_EDITED, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'
@@ -38,7 +38,7 @@ async function isUntouched(t: Test, world: SmallWorld, restarts = 1): Promise<vo
   t.ok(world.unit.healthy)
 }
 
-/** What kubelet starts with next is a file outside the directory. */
+/** The next start uses a file outside the directory. */
 const isElsewhere = (kind: ActivationKind) => kind !== 'env'
 
 function localInPlace(world: SmallWorld, kind: ActivationKind): string | undefined {

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { readAssigned, readLocalConfig } from '../../src/agent/node-configs.ts'
-import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { ActivationStamp } from '../../src/ports/activation.ts'
 import type { Records } from '../../src/ports/store.ts'
+import type { KnownUnit } from '../../src/subject/unit-state.ts'
 import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'
 import { BOOT, NOW_US, READY, SECOND_US, unit } from '../decision/snapshots.ts'
 

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { RunName } from '../../src/decision/record-table.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
+import type { KubeletProcess, UnitState } from '../../src/subject/unit-state.ts'
 import { fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import {
   A,
@@ -40,11 +40,11 @@ interface Scene {
   readonly health?: ReturnType<typeof health>
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
-  /** What the disk does not return may not be lost. */
+  /** Content that the disk does not return may not be lost. */
   readonly isUnreadable?: boolean
   /** Of the config file that kubelet was started with. undefined: the disk does not return it. */
   readonly portInFile?: number | 'none' | undefined
-  /** That every config names. Default: each another. */
+  /** The endpoint that every config names. Default: each another. */
   readonly endpoint?: string | undefined
   /** The socket of the runtime that this node seems to have. */
   readonly default?: string

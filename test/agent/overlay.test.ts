@@ -1,6 +1,6 @@
 /**
- * What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the
- * ConfigMap goes.
+ * An overlay of the node in the core: an edit of it goes the way that an edit of the ConfigMap
+ * goes.
  */
 import t from 'tap'
 import { nextStep } from '../../src/decision/rules.ts'
@@ -11,7 +11,7 @@ import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } f
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
-/** What the overlay of this number makes of A. */
+/** The config that the overlay of this number makes of A. */
 const laid = (number: number) => configMap('a', `laid-${number}`)
 const hash = (number: number) => String(number).repeat(16)
 const view = (number: number): OverlayView => {

@@ -1,6 +1,6 @@
 /**
- * What a part over the local config comes to in the core: the result goes the way that a whole
- * config goes, and an edit of the local config goes the way that an edit of the ConfigMap goes.
+ * A part over the local config in the core: the result goes the way that a whole config goes, and
+ * an edit of the local config goes the way that an edit of the ConfigMap goes.
  */
 import t from 'tap'
 import type { Base, ConfigMapView, Desired } from '../../src/decision/desired.ts'

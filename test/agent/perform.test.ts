@@ -22,7 +22,10 @@ import {
 } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 
-/** What a look at the world would show of this step; `facts` say otherwise. */
+/**
+ * Carries out a step after a look at the world that shows what the step needs; `facts` say
+ * otherwise.
+ */
 async function carryOut(world: SmallWorld, step: Action, facts: Partial<Snapshot> = {}): Promise<void> {
   const now = world.observationPorts().clock.now()
   const seen = { now, verdicts: world.records.verdicts(), accepted: world.effectPorts().accepted, spread: world.runtime.get('spread') }

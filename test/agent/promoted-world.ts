@@ -1,7 +1,7 @@
 /** A world in which configs have passed their trials, and what tests ask of it afterwards. */
 import type { Test } from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { ClusterPause } from '../../src/decision/desired.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 

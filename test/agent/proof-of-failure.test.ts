@@ -1,4 +1,7 @@
-/** What proves that a config failed, and what does not. A crash loop may be slower than a trial. */
+/**
+ * Proofs that a config failed, and things that prove nothing. A crash loop may be slower than a
+ * trial.
+ */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'

@@ -1,7 +1,7 @@
 /** A node in trouble while its assigned config waits for a rollout. */
 import t from 'tap'
-import { node } from '../decision/evidence-samples.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { node } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { FleetWorld, RECORD } from './fleet-world.ts'
 import { CRASHES, WELL } from './small-world.ts'

@@ -3,7 +3,7 @@
  * exited often enough.
  */
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { A, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 

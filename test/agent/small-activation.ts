@@ -1,9 +1,10 @@
 /** Each kind of activation on the disk of a small world. */
-import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
+
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Files } from '../../src/ports/files.ts'
 import type { Log } from '../../src/ports/log.ts'
+import type { ActivationKind, ReadyWiring } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 

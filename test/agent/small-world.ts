@@ -14,14 +14,11 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
-import type { ConfigMapData, ConfigSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
-import type { Policy } from '../../src/decision/policy.ts'
 import type { SourceName, Transition } from '../../src/decision/records.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
-import type { ActivationKind, KubeletCommand, ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
 import { VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
@@ -29,6 +26,8 @@ import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource, RolloutPort } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
 import type { HealthTarget, PortHolder, PortHolders, ServingPort } from '../../src/ports/probes.ts'
+import type { ConfigMapData, ConfigSource } from '../../src/subject/config-source.ts'
+import type { ActivationKind, KubeletCommand, ReadyWiring } from '../../src/subject/unit-state.ts'
 import { FakeDisk, type FakeStep } from '../checkpoint/fake/fake-disk.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
@@ -101,7 +100,7 @@ export class SmallWorld {
   /** Why this kubelet starts with no config, as preflight found out. */
   obstacle: (kubeletIdentity: string) => string | undefined = () => undefined
   readonly judging = new Set<string>()
-  /** What each process of kubelet says last. */
+  /** The last words of each process of kubelet. */
   lastWords: (invocationId: string) => string | undefined = () => undefined
   /** The processes that were asked for. */
   readonly heard: string[] = []
@@ -131,7 +130,7 @@ export class SmallWorld {
   readonly unit: FakeUnit
   readonly #files: DurableFiles
   readonly #recognizer: ContentRecognizer
-  /** What is known of contents that are the same is read from the disk again. */
+  /** Has the knowledge of contents that are the same read from the disk again. */
   readonly #forgetAlike: () => void
   readonly #behaviours = new Map<string, KubeletBehaviour>()
   readonly #accepted = new Map<string, Acceptance>()
@@ -228,7 +227,7 @@ export class SmallWorld {
     return this.#wiring.path
   }
 
-  /** What kubelet runs: the text of its config. */
+  /** The text of the config that kubelet runs. */
   async running(): Promise<string | undefined> {
     const state = await this.unit.observe()
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
@@ -257,7 +256,7 @@ export class SmallWorld {
     this.restartAgent()
   }
 
-  /** What ends with a boot is lost. */
+  /** State that ends with a boot is lost. */
   reboot(): void {
     this.#boots += 1
     this.forgetRun()

@@ -52,7 +52,7 @@ function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true'; re
     heartbeat: new Heartbeat({ clock, watchdogUs: undefined, send: () => {} }),
     clock,
     yaml: IN_PLACE,
-    besideDocker: [],
+    standIn: [],
     helperProgram: { command: ['/bin/false'], env: {} },
     yamlChild: '',
     log: silentLog(),

@@ -1,14 +1,14 @@
 /**
- * What is not known of the node before a config neither condemns that config nor promotes it: B
- * does harm that only evidence sees, and the agent cannot compare, or has lost what it compares
- * with.
+ * A state of the node before a config that is not known neither condemns that config nor promotes
+ * it: B does harm that only evidence sees, and the agent cannot compare, or has lost the state that
+ * it compares with.
  */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import { API_QUESTIONS, type SeenFact } from '../../src/evidence/kinds.ts'
-import { lease, node, serving, staticPods } from '../decision/evidence-samples.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { A, B, C, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
+import { lease, node, serving, staticPods } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { SmallWorld } from './small-world.ts'
 

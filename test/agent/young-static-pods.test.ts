@@ -3,8 +3,8 @@
  * have, so a config under which they do not start has lost nothing, and shows nothing.
  */
 import t from 'tap'
-import { staticPods } from '../decision/evidence-samples.ts'
 import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { staticPods } from '../evidence/samples.ts'
 import { SmallWorld } from './small-world.ts'
 
 const ETCD = { hash: 'h1', name: 'kube-system/etcd-node-1', isRunning: true, startedAtMs: 1000 }

@@ -1,14 +1,16 @@
 /**
- * What the files in `fixtures/0.1.0/` hold, which are frozen: the agent of that version wrote them.
- * Every field is there that it could write.
+ * The content of the files in `fixtures/0.1.0/`, which are frozen: the agent of that version wrote
+ * them. Every field is there that it could write.
  */
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+
 import type { ChannelState } from '../../src/decision/desired.ts'
-import type { LeftRecord, ObservationRecord, RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
+import type { PutValue } from '../../src/decision/record-table.ts'
+import type { RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
 import type { RolloutKnowledge, Staging } from '../../src/decision/staging-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import type { EvidenceRecord, KeptBaseline } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 
 export const SOURCE: ConfigMapSource = {
   namespace: 'kube-system',
@@ -207,7 +209,7 @@ export const KEPT_BASELINE: KeptBaseline = {
   displaced: KEPT,
 }
 
-export const LEFT: LeftRecord = { sources: [OVERLAID, SOURCE], localConfig: HASH }
+export const LEFT: PutValue<'left'> = { sources: [OVERLAID, SOURCE], localConfig: HASH }
 
 export const EVIDENCE: EvidenceRecord = {
   bootId: BOOT,
@@ -261,7 +263,7 @@ export const EVIDENCE: EvidenceRecord = {
 
 const POSITION = { configUid: SOURCE.uid, hash: HASH, retry: 1, generation: 2, stage: 3 }
 
-export const OBSERVATION: ObservationRecord = {
+export const OBSERVATION: PutValue<'observation'> = {
   bootId: BOOT,
   observation: {
     recordUid: 'r',

@@ -3,7 +3,7 @@
  * not strings in YAML.
  */
 import fc from 'fast-check'
-import type { CheckpointFile, ConfigMapSource } from '../../src/decision/config-source.ts'
+import type { CheckpointFile, ConfigMapSource } from '../../src/subject/config-source.ts'
 
 const tricky = fc.constantFrom('null', 'true', 'y', 'No', '1e3', '0x10', '0o7', '010', '1_0', '2021-02-03', '.5', '.nan', '-', '---', '212')
 export const anyName = fc.oneof(tricky, fc.stringMatching(/^[a-zA-Z0-9_-][-._a-zA-Z0-9]{0,30}$/))

@@ -9,16 +9,15 @@ import t from 'tap'
 import { readBinding } from '../../src/checkpoint/binding.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { FileRecords } from '../../src/checkpoint/records.ts'
+import { FileRecords, FileRuntimeRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
-import { FileRuntimeRecords } from '../../src/checkpoint/runtime-records.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
-import { contentOfKey, identityOfKey } from '../../src/decision/trial-key.ts'
 import { AcceptedWarnings } from '../../src/report/accepted-warnings.ts'
 import { parseHistory } from '../../src/report/history.ts'
+import { contentOfKey, identityOfKey } from '../../src/subject/trial-key.ts'
 import { parseDropInRecord } from '../../src/systemd/drop-in-record.ts'
 import { readEnvFile } from '../../src/systemd/env-activation.ts'
-import { parseRecord } from '../../src/systemd/original-records.ts'
+import { parseOriginalRecord } from '../../src/systemd/original-records.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { snapshot, unit } from '../decision/snapshots.ts'
 import * as written from './agent-0.1.0.ts'
@@ -84,7 +83,7 @@ function readAll({ files, layout, records, requests, same, text }: Opened): Read
     observation: records.get('observation'),
     turn: records.get('rollout-turn'),
     requests: requests.read(),
-    original: parseRecord(text('record.json')),
+    original: parseOriginalRecord(text('record.json')),
     dropIn: parseDropInRecord(text('drop-in.json')),
     env: readEnvFile(text('kubelet.env'), written.ENV_ARGS, (source) => layout.file(source)),
     history: parseHistory(text('history.jsonl')),

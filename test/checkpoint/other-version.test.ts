@@ -1,8 +1,8 @@
 /**
- * What agents of other versions make of the records that were added since 0.1.0, whose own are in
- * `older-agent.test.ts`. An agent that does not know a record leaves it where it is, and what it
- * writes itself lacks it. So each record has a row: what it says, and what its absence, damage, and
- * a field of a later agent mean.
+ * Agents of other versions and the records that were added since 0.1.0, whose own are in
+ * `older-agent.test.ts`. An agent that does not know a record leaves it where it is, and the files
+ * that it writes itself lack it. So each record has a row: what it says, and what its absence,
+ * damage, and a field of a later agent mean.
  */
 import { posix } from 'node:path'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { parseDropInRecord } from '../../src/systemd/drop-in-record.ts'
-import { parseRecord } from '../../src/systemd/original-records.ts'
+import { parseOriginalRecord } from '../../src/systemd/original-records.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { MemoryRecords } from '../agent/memory-runtime.ts'
 import { DROP_IN, KEPT_BASELINE, LEFT, ORIGINAL, RESTARTS, SOURCE } from './agent-0.1.0.ts'
@@ -38,7 +38,7 @@ interface Row {
   readonly path: string
   /** As this agent writes it. */
   readonly text: string
-  /** What this agent reads. */
+  /** The way in which this agent reads the record. */
   readonly read: (opened: Opened) => unknown
   readonly value: unknown
   /** Another agent wrote everything but this, or this without what was added. */
@@ -54,7 +54,7 @@ const ROWS: readonly Row[] = [
   {
     path: 'meta/local',
     text: '{"local":["assigned","previous"]}',
-    // Both are empty files.
+    // Both records are empty files.
     read: ({ records, disk, layout }) => {
       for (const name of ['assigned', 'previous'] as const) disk.plant(layout.record(name), '')
       return [records.read('assigned'), records.read('previous')]
@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     (stamp): Row => ({
       path: 'local/0123456789abcdef/record.json',
       text: JSON.stringify({ ...ORIGINAL, stamp }),
-      read: (opened) => parseRecord(textAt(opened, 'local/0123456789abcdef/record.json')),
+      read: (opened) => parseOriginalRecord(textAt(opened, 'local/0123456789abcdef/record.json')),
       value: { ...ORIGINAL, stamp },
       withoutIt: { text: JSON.stringify(ORIGINAL), value: ORIGINAL },
       damaged: undefined,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { FileRuntimeRecords } from '../../src/checkpoint/runtime-records.ts'
+import { FileRuntimeRecords } from '../../src/checkpoint/records.ts'
 import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import { FakeDisk } from './fake/fake-disk.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import { decodeScalar, encodeScalar, parseSource, serializeSource } from '../../src/checkpoint/serialize.ts'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import { anyName, anySource } from './arbitraries.ts'
 
 const SOURCE: ConfigMapSource = {

@@ -14,7 +14,7 @@ const manifest = (config: string, key = 'kubelet') =>
 t.test('finds the config in a manifest, and its place', async (t) => {
   const reading = await readManifestText(manifest(CONFIG), IN_PLACE)
   t.match(reading, { kind: 'found', key: 'kubelet', data: { kubelet: CONFIG, other: 'kubelet: |\n' } })
-  if (reading.kind === 'found') t.same(reading.place({ line: 6, column: 1 }), { line: 15, column: 5 })
+  if (reading.kind === 'found') t.same(reading.place({ line: 6, column: 1 }, []), { line: 15, column: 5 })
 })
 
 t.test('only the agent reads a manifest: kubelet may read it differently, but not the config in it', async (t) => {
@@ -47,7 +47,7 @@ t.test('places are unknown in other notations', async (t) => {
   ]) {
     const reading = await readManifestText(text, IN_PLACE)
     t.match(reading, { kind: 'found', key: 'kubelet' })
-    if (reading.kind === 'found') t.equal(reading.place({ line: 1, column: 1 }), undefined)
+    if (reading.kind === 'found') t.equal(reading.place({ line: 1, column: 1 }, []), undefined)
   }
 })
 
@@ -88,9 +88,30 @@ t.test('maps every line of the config to the file', async (t) => {
       t.equal(reading.kind, 'found')
       if (reading.kind !== 'found') return
       for (const [index, line] of (reading.data.kubelet ?? '').split('\n').entries()) {
-        const place = reading.place({ line: index + 1, column: 1 })
+        const place = reading.place({ line: index + 1, column: 1 }, [])
         if (place !== undefined && line !== '') t.equal(text.split('\n')[place.line - 1]?.slice(place.column - 1), line)
       }
     }),
   )
+})
+
+t.test('reads the only ConfigMap of a list, as kubectl prints it', async (t) => {
+  const one = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { kubelet: CONFIG } }
+  const { apiVersion: _, kind: __, ...bare } = one
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }
+  for (const list of [
+    { apiVersion: 'v1', kind: 'List', items: [pod, one] },
+    { apiVersion: 'v1', kind: 'ConfigMapList', items: [bare] },
+  ])
+    t.match(await readManifestText(JSON.stringify(list), IN_PLACE), { kind: 'found', key: 'kubelet', data: { kubelet: CONFIG } }, list.kind)
+  const two = { apiVersion: 'v1', kind: 'List', items: [one, { ...one, metadata: { name: 'y' } }] }
+  t.match(await readManifestText(JSON.stringify(two), IN_PLACE), {
+    kind: 'unclear',
+    detail: 'it contains 2 ConfigMaps: give one at a time (x, y)',
+  })
+  t.match(await readManifestText(JSON.stringify({ ...two, items: [pod], kind: 'List', x: 'kind: ConfigMap' }), IN_PLACE), { kind: 'none' })
+  const text = `apiVersion: v1\nkind: List\nitems:\n- ${manifest(CONFIG).replace('# ours\n', '').trimEnd().replaceAll('\n', '\n  ')}\n`
+  const reading = await readManifestText(text, IN_PLACE)
+  if (reading.kind === 'found') t.same(reading.place({ line: 6, column: 1 }, []), { line: 17, column: 7 })
+  else t.fail(reading.kind)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { describeSource } from '../../src/decision/config-source.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
+import { describeSource } from '../../src/subject/config-source.ts'
 import {
   A,
   A_EDITED,

@@ -4,16 +4,16 @@
  */
 import fc from 'fast-check'
 import { carryOut } from '../../src/decision/carry-out.ts'
-import { type ConfigSource, type HeldSource, sameSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { RecordState, RestartRecord } from '../../src/decision/records.ts'
 import type { NextStart, Snapshot, Trouble } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
-import type { UnitActivity, UnitState, Wiring } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { type HealthRecord, recordSample } from '../../src/health/fold.ts'
 import type { Running } from '../../src/health/sample.ts'
+import { type ConfigSource, type HeldSource, sameSource } from '../../src/subject/config-source.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
+import type { UnitActivity, UnitState, Wiring } from '../../src/subject/unit-state.ts'
 import {
   A,
   A_EDITED,
@@ -103,7 +103,7 @@ const facts = fc.record({
   next: fc.oneof({ weight: 5, arbitrary: source }, fc.constant('unknown' as const)),
   process: fc.oneof({ weight: 4, arbitrary: source }, fc.constantFrom('none' as const, 'unknown' as const, 'other' as const)),
   lostVersions: fc.subarray(CONFIG_MAPS, { maxLength: 2 }),
-  /** What the disk has under the desired version: its own content, nothing, or another's. */
+  /** The content on disk under the desired version: its own, none, or another's. */
   stored: fc.oneof({ weight: 4, arbitrary: fc.constant('own' as const) }, fc.constant('none' as const), fc.constantFrom(...CONFIG_MAPS)),
   proven: fc.option(fc.tuple(source, kubelet)),
   /** Minutes ago. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chooseRelease } from '../../src/decision/choose-release.ts'
-import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { LOCAL } from '../../src/subject/config-source.ts'
 import { dropInWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { following, held, snapshot, source, unit, verdictOn } from '../report/build.ts'
 

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { asCandidate, makeVerdict, mayTryAgain } from '../../src/decision/condemn-failure.ts'
-import { describeSource } from '../../src/decision/config-source.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { ConfigFailure, Verdict } from '../../src/decision/verdict.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import { describeSource } from '../../src/subject/config-source.ts'
+import { serving, snapshotOf } from '../evidence/samples.ts'
 import { look } from './any-snapshot.ts'
-import { serving, snapshotOf } from './evidence-samples.ts'
 import {
   A,
   accepts,
@@ -291,7 +291,6 @@ t.test('a verdict is doubtful where the config had worked, or something else may
     ['the runtime does not answer', { health: health(B, { runtimeDownSinceUs: NOW_US - SECOND_US }) }],
     ['it was doubtful before', tried({ doubtful: true })],
     ['the node may be the cause', {}, { doubtful: true }],
-    ['the node was rebooted', {}, { reason: 'reboots' }],
   ]
   for (const [why, facts, failure] of doubtful) t.match(judge(facts, failure), { doubtful: true }, why)
   t.equal(judge().doubtful, undefined)

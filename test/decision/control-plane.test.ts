@@ -5,7 +5,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { type EvidenceRecord, isEvidenceRecord } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import type { StaticPod } from '../../src/evidence/static-pods.ts'
-import { API_SERVER, ETCD, staticPods } from './evidence-samples.ts'
+import { API_SERVER, ETCD, staticPods } from '../evidence/samples.ts'
 import {
   A_IS_KEPT,
   assignedTo,

@@ -1,11 +1,11 @@
-/** What steps do to the records, on paper: that nothing that was proven outlives its reason. */
+/** The effects of steps on the records, on paper: nothing that was proven outlives its reason. */
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Effect } from '../../src/decision/effects.ts'
 import { effectsOfRestart } from '../../src/decision/effects-of-answer.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import {
   A,
   A_EDITED,
@@ -189,7 +189,7 @@ t.test('a start after a restart that systemd refused is somebody’s, as far as 
   }
 })
 
-/** What a person reads of a step: in the history, and in the log. */
+/** The words that a person reads of a step: in the history, and in the log. */
 function told(step: Action, facts: Snapshot): readonly string[] {
   return effectsOf(step, facts).flatMap((effect) => {
     if (effect.kind === 'log') return [`${effect.level}: ${effect.message}`]

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { LOCAL } from '../../src/decision/config-source.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { LOCAL } from '../../src/subject/config-source.ts'
 import { look } from './any-snapshot.ts'
 import {
   A,

@@ -1,11 +1,11 @@
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Channel, ChannelState, Desired } from '../../src/decision/desired.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { openRecords } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { assess } from '../../src/decision/target.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import {
   A,
   A_EDITED,

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { sameSource } from '../../src/decision/config-source.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { isWorthKeeping } from '../../src/decision/worth-keeping.ts'
+import { sameSource } from '../../src/subject/config-source.ts'
 import { anySnapshot, look } from './any-snapshot.ts'
 import {
   A,

@@ -63,7 +63,7 @@ t.test('the trial', async (t) => {
   t.match(nextStep(inTrial({ ...over, proven: keyOf(B), lastKnownGood: hold(B) })), { kind: 'wait', phase: 'settled' })
 
   t.test('a config that is tried again after a failure passes it again first', async (t) => {
-    // It had proved itself, and could not be promoted before it failed: the disk was full.
+    // B had proved itself, and could not be promoted before it failed: the disk was full.
     const failed = verdict(B, 'provisional', { doubtful: true })
     const retry = { kind: 'retry-failed', verdict: failed, number: 1, of: 3 } as const
     const { proven, suspendedVerdicts } = carryOut(inTrial({ proven: keyOf(B), ...judged(failed) }), retry, NOT_ASKED)
@@ -238,7 +238,7 @@ function witness(facts: Partial<Snapshot>, staged: Partial<StagedContent> = {}):
   })
 }
 
-/** It has moved last-known-good, though the API server did not answer at the last look. */
+/** B has moved last-known-good, though the API server did not answer at the last look. */
 const PROMOTED = { proven: keyOf(B), lastKnownGood: hold(B) }
 const PROBLEM = evidence({ lease: { ...LEASE, problem: 'the API server does not answer' } })
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { CheckpointInfo } from '../../src/decision/config-source.ts'
 import { choosePrunable } from '../../src/decision/prune.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { recordNothing } from './evidence-samples.ts'
+import type { CheckpointInfo } from '../../src/subject/config-source.ts'
+import { recordNothing } from '../evidence/samples.ts'
 import {
   A,
   A_EDITED,

@@ -6,10 +6,10 @@ import { listCounted } from '../../src/decision/restart-limit.ts'
 import { decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Target } from '../../src/decision/target.ts'
-import type { KnownUnit, UnitActivity } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import type { ProcessHealth } from '../../src/health/process.ts'
+import type { KnownUnit, UnitActivity } from '../../src/subject/unit-state.ts'
 import {
   A,
   assignedTo,

@@ -1,8 +1,8 @@
 /** An activation says whether its target is what is in place, in other bytes. */
 import t from 'tap'
-import { LOCAL } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { LOCAL } from '../../src/subject/config-source.ts'
 import { A, A_EDITED, assignedTo, B, contentOf, READY, snapshot } from './snapshots.ts'
 
 function isRewording(target: typeof A | 'local', facts: Partial<Snapshot>): boolean | undefined {

@@ -1,9 +1,7 @@
 /**
- * What a node does whose assigned config goes by a rollout: what runs without a turn, and what
- * waits for one.
+ * A node whose assigned config goes by a rollout: what runs without a turn, and what waits for one.
  */
 import t from 'tap'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
@@ -13,6 +11,7 @@ import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging
 import { assess } from '../../src/decision/target.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import {
   A,
   accepts,
@@ -50,7 +49,7 @@ const GO: RolloutTurn = { kind: 'go', detail: 'stage 5 of 6 (50 %)' }
 
 const hashOf = (source: ConfigMapSource) => hashConfig(dataOf(source), source.kubeletConfigKey)
 
-/** It is assigned and accepted, and goes by a rollout. */
+/** The source is assigned and accepted, and goes by a rollout. */
 function staged(source: ConfigMapSource, contentFacts: Partial<StagedContent> = {}): Facts {
   const { desired } = wants(source)
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')

@@ -4,18 +4,17 @@
  * assignment has just become B.
  */
 
-import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
-import type { Policy } from '../../src/decision/policy.ts'
 import type { RestartRecord, TrialBoots } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { type TrialKey, trialKey } from '../../src/decision/trial-key.ts'
-import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/subject/config-source.ts'
+import { type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
+import type { KnownUnit } from '../../src/subject/unit-state.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 
 export const SECOND_US = 1e6
@@ -80,7 +79,7 @@ export function lost(source: ConfigMapSource): HeldSource {
 
 type Piece = Partial<Snapshot>
 
-/** What the cluster wants, its object found. */
+/** The assignment that the cluster wants, its object found. */
 export function wants(source: ConfigSource, content: ContentHash = contentOf(source)): Piece & { desired: Desired } {
   if (source === 'local') return { desired: { kind: 'local' }, desiredContent: undefined, storedContent: undefined }
   const { uid, resourceVersion, ...ref } = source
@@ -193,10 +192,7 @@ export function restartTo(source: ConfigSource, facts: Partial<RestartRecord> = 
   }
 }
 
-/**
- * What a crash loop looks like between two automatic restarts: the exit just seen reached the
- * limit.
- */
+/** A crash loop between two automatic restarts: the exit just seen reached the limit. */
 export function crashing(source: ConfigSource, facts: Partial<HealthRecord> = {}): Piece {
   const sick = { wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 30 * SECOND_US, exits: POLICY.crashLimit }
   return { ...runsNothing('auto-restart', { nRestarts: 2 }), health: health(source, { ...sick, lastNRestarts: 2, ...facts }) }
@@ -243,7 +239,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
   return { ...built, trialBoots: 'trialBoots' in facts ? facts.trialBoots : noteBoot(built) }
 }
 
-/** What the records name where A was promoted. */
+/** The records where A was promoted. */
 export const A_IS_KEPT = { lastKnownGood: hold(A), previous: hold('local') } as const
 
 /** If something is on trial in this boot, that has been written down. See trial-boots.test.ts. */
@@ -292,7 +288,7 @@ export const LOCAL_EVERYWHERE = {
 /** B assigned and accepted; A still runs. */
 export const READY_FOR_B = { ...wants(B), ...assignedTo(B), ...accepts(A, B) }
 
-/** What the agent decides on a settled node that differs by `facts`. */
+/** The step that the agent decides on for a settled node that differs by `facts`. */
 export function decide(facts: Partial<Snapshot> = {}): Step {
   return nextStep(snapshot(facts))
 }

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { foldEffects } from '../../src/decision/carry-out.ts'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { Effect, StateEffect } from '../../src/decision/effects.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
@@ -9,7 +8,8 @@ import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
-import { identityOfKey, trialKey } from '../../src/decision/trial-key.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
+import { identityOfKey, trialKey } from '../../src/subject/trial-key.ts'
 import { A, accepts, assignedTo, B, contentOf, dataOf, hold, inTrial, judged, keyOf, snapshot, verdict, wants } from './snapshots.ts'
 
 /** The config is B's: its contents are told apart by their names. */

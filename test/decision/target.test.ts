@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { assess, isLocalWanted, nextAfter } from '../../src/decision/target.ts'
+import { assess, isLocalWanted, nextAfter, withEvidence } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,
   A_EDITED,
   assignedTo,
   B,
+  BOOT,
   C,
   contentOf,
   health,
@@ -173,4 +174,15 @@ t.test('what cannot be undone is not done a second time on another kubelet', asy
     )
   t.match(damage('transient').target, { source: B, fallback: false })
   t.match(damage('one-way').target, { source: A, fallback: true })
+})
+
+t.test('newer evidence does not change what should run, which is not derived again', async (t) => {
+  const before = snapshot(STAIRS)
+  const { target, candidates } = assess(before)
+  const evidence = { bootId: BOOT }
+  const after = assess(withEvidence(before, evidence))
+  t.equal(after.target, target)
+  t.equal(after.candidates, candidates)
+  t.equal(after.snapshot.evidence, evidence)
+  t.equal(withEvidence(before, before.evidence), before)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import type { TrialBoot, TrialBoots } from '../../src/decision/records.ts'
+import type { TrialBoots } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
@@ -86,6 +86,8 @@ const THIS_BOOT = { bootId: BOOT, atWallMs: NOW_MS }
 const PAUSED = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
 
 /** The trial of B began so many minutes ago, and the node has been rebooted at the other times. */
+type TrialBoot = TrialBoots['boots'][number]
+
 function boots(...minutesAgo: readonly number[]): TrialBoot[] {
   return minutesAgo.map((minutes) => (minutes === 0 ? THIS_BOOT : bootAgo(minutes)))
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { describeSource } from '../../src/decision/config-source.ts'
 import { PHASES, type Phase } from '../../src/decision/phases.ts'
 import type { SpreadRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Action } from '../../src/decision/step.ts'
 import { cadenceUs, findAwaited, findSpreadTurn, spreadDelayUs } from '../../src/decision/wait.ts'
+import { describeSource } from '../../src/subject/config-source.ts'
 import { anySnapshot } from './any-snapshot.ts'
 import {
   A,

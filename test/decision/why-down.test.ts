@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { UnitActivity, UnitDown } from '../../src/decision/unit-state.ts'
 import { asksForJobs, describeDown, describeStay, explainDown, hasOwnStartFailed } from '../../src/decision/why-down.ts'
+import type { UnitActivity, UnitDown } from '../../src/subject/unit-state.ts'
 import { A, B, BOOT, health, INVOCATION, NOW_US, restartTo, unit } from './snapshots.ts'
 
 /** As systemd shows it after the stop of a running kubelet. */

@@ -4,7 +4,7 @@ import t from 'tap'
 import { watchDirectory } from '../../src/directory/watch-directory.ts'
 import { until } from '../until.ts'
 
-/** So slow that only chokidar can report a change. */
+/** Reading by time is so slow that only chokidar can report a change. */
 const NEVER_MS = 1_000_000
 
 t.test('a file renamed into the directory is reported without the poll', async (t) => {

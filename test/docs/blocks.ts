@@ -1,6 +1,6 @@
 /**
- * What is wrong with the code blocks of the documents: every block says what it holds, and holds
- * that. Each problem is one line.
+ * Faults of the code blocks in the documents: every block says what it holds, and holds that. Each
+ * problem is one line.
  */
 import { isFieldName } from '../../src/kubelet/fields.ts'
 import { parseDocuments, parseLocated } from '../../src/kubelet/yaml.ts'
@@ -11,7 +11,7 @@ import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import type { Block, Page } from './markdown.ts'
 
 /** The first word of a block's info. After `yaml` comes what the YAML is. */
-const LANGUAGES = ['sh', 'console', 'text', 'json', 'ini', 'mermaid']
+const LANGUAGES = ['sh', 'console', 'text', 'json', 'ini', 'mermaid', 'diff']
 const YAML_KINDS = ['yaml settings', 'yaml overlay', 'yaml manifest', 'yaml file=NAME']
 const DIAGRAM = /^(flowchart (LR|TD)|stateDiagram-v2|sequenceDiagram)\n/
 

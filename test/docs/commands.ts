@@ -1,11 +1,11 @@
-/** What is wrong with the command lines of the documents. Each problem is one line. */
+/** Faults of the command lines in the documents. Each problem is one line. */
 import { SETTING_NAMES, VARIABLE_PREFIX, variableName } from '../../src/settings/settings.ts'
 import { isJsonObject } from './blocks.ts'
 import type { Page } from './markdown.ts'
 import { findPluginProblem, findUsageProblem, OWN_FLAGS, PROGRAM } from './program.ts'
 import { type CommandLine, listCommandLines } from './shell.ts'
 
-/** What npm does without a script. */
+/** Commands of npm that need no script. */
 const NPM_OWN = ['audit', 'ci', 'install']
 /** Flags of other programs that the documents mention by name alone. */
 export const FOREIGN_FLAGS: readonly string[] = [
@@ -17,6 +17,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--despite-audit',
   '--force-confold',
   '--jitless',
+  '--kube-reserved',
   '--kubelet-arg',
   '--minutes',
   '--modes',

@@ -10,7 +10,7 @@ import { parsePage } from './markdown.ts'
 import { ROOT, readPages } from './pages.ts'
 
 const MOST_LINES_OF_README = 155
-/** What is built or installed, and no source. */
+/** Directories that are built or installed, and hold no source. */
 const NOT_OURS = ['node_modules', 'dist', '.git', '.tap']
 
 const pages = readPages()

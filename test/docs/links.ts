@@ -1,6 +1,6 @@
 /**
- * What is wrong with the links, anchors and paths of a set of pages. Pure: what exists in the
- * repository is passed in. Each problem is one line.
+ * Faults of the links, anchors and paths in a set of pages. Pure: what exists in the repository is
+ * passed in. Each problem is one line.
  */
 import { posix } from 'node:path'
 import type { Link, Page } from './markdown.ts'

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { PROGRAM } from '../../src/command/plugin/command.ts'
+import { PLUGIN_NAME } from '../../src/command/plugin/command.ts'
 import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
 import type { UnavailableReason } from '../../src/decision/desired.ts'
 import { FAILURE_REASONS } from '../../src/decision/verdict.ts'
@@ -94,7 +94,7 @@ t.test('every command of the plugin that changes what nodes run', async (t) => {
   const changing = PLUGIN_PROGRAM.commands.filter(({ group }) => group === 'Change')
   t.ok(changing.length > 2)
   const named = listFirstCells(page, 'On a workstation')
-  for (const { name } of changing) t.ok(named.includes(`${PROGRAM} ${name}`), name)
+  for (const { name } of changing) t.ok(named.includes(`${PLUGIN_NAME} ${name}`), name)
 })
 
 t.test('every reason of a verdict', async (t) => {

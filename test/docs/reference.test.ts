@@ -99,7 +99,7 @@ t.test('every phase', async (t) => {
 })
 
 t.test('every way in which the wiring may be broken', async (t) => {
-  const problems = listUnion('src/decision/unit-state.ts', 'WiringProblem')
+  const problems = listUnion('src/subject/unit-state.ts', 'WiringProblem')
   t.ok(problems.length > 4)
   t.same(sorted(listFirstCells(read('docs/operations.md'), 'Wiring')), sorted(problems))
 })
@@ -175,7 +175,7 @@ t.test("the README's piece of the demo has the titles and errors that the demo p
   t.same(errors, [failureError({ reason: 'crash-loop' }, 'last-known-good')])
 })
 
-/** What pages quote of the program's output that no test runs: the parts that never vary. */
+/** Output of the program that pages quote and no test runs: the parts that never vary. */
 const QUOTED: readonly string[] = [
   ' gets its config through ',
   'runs the checkpoint ',

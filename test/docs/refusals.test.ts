@@ -49,7 +49,7 @@ function findAdvice(text: string): string | undefined {
 t.test('every refusal in the table has advice, and is in the words of the program', async (t) => {
   t.ok(refusals.length > 8)
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
-  // What the code inserts varies: constants here are the names of labels and annotations.
+  // Values that the code inserts vary: constants here are the names of labels and annotations.
   const sources = names.map((name) => read(`src/${name}`)).join('\n')
   const program = sources.replace(/\$\{[^{}]*\}/g, '...')
   for (const { says, advice } of refusals) {

@@ -13,10 +13,10 @@ export interface CommandLine {
   readonly isInline: boolean
 }
 
-/** What ends a command within a line. */
+/** Words that end a command within a line. */
 const SEPARATORS: readonly string[] = ['|', '||', '&&', ';', '>', '>>', '<', '<<']
 
-/** Those in code blocks for the shell, after the prompt of a session, and in inline code. */
+/** The commands in code blocks for the shell, after the prompt of a session, and in inline code. */
 export function listCommandLines(page: Page): readonly CommandLine[] {
   const typed = page.blocks.flatMap(({ info, text, line }) => {
     const [language] = info.split(' ')

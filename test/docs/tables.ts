@@ -29,8 +29,8 @@ export function splitCodes(cell: string): readonly string[] {
 }
 
 /**
- * What to do, as the last cell of a row says it. undefined: no row has the name in its first cell,
- * or the row has fewer cells than the others, or the last one is empty.
+ * The advice in the last cell of a row. undefined: no row has the name in its first cell, or the
+ * row has fewer cells than the others, or the last one is empty.
  */
 export function adviceOn(text: string, heading: string, name: string): string | undefined {
   const rows = listRows(text, heading)

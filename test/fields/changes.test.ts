@@ -1,4 +1,4 @@
-/** What `npm run fields` prints of two releases, and the code that our rules name. */
+/** The output of `npm run fields` about two releases, and the code that our rules name. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

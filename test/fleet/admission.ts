@@ -1,6 +1,6 @@
 /**
- * What the admission policy of `deploy/` allows, written a second time and without the agent's own
- * parser: every write of an honest node has to pass it, and a lying node is held by it.
+ * The writes that the admission policy of `deploy/` allows, written a second time and without the
+ * agent's own parser: every write of an honest node has to pass it, and a lying node is held by it.
  */
 import { freeShare, type Plan } from '../../src/rollout/plan.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'

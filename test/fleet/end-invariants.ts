@@ -1,4 +1,4 @@
-/** What must hold when everything that can be healed is, and enough time has passed. */
+/** The state that must hold when everything that can be healed is, and enough time has passed. */
 
 import { DEFAULT_PLAN, freeShare, keepWaves, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { Entry } from '../../src/rollout/record.ts'
@@ -68,8 +68,8 @@ function hasVetoed(data: RecordObject['data'], node: string, generation: string)
 }
 
 /**
- * What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that
- * will never prove them.
+ * Reasons that may stop nodes for good: a veto that was true or a lie, and too many claims of nodes
+ * that will never prove them.
  */
 function findExcuse(
   end: EndState,
@@ -104,8 +104,8 @@ function isTrueVeto(end: EndState, configName: string, config: ConfigObject, nam
 }
 
 /**
- * It will never prove: it is gone, it lies, it uses another config, or it is not what it was when
- * it claimed.
+ * Whether a node will never prove: it is gone, it lies, it uses another config, or it is not the
+ * one that it was when it claimed.
  */
 function isLost({ agents }: EndState, config: string, name: string): boolean {
   const agent = agents.find((candidate) => candidate.name === name)
@@ -121,8 +121,8 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   const { state, entries } = parsed.record
   const isBegun = state?.hash === config.content.hash && state.retry >= plan.retry
   const isFinished = state !== undefined && freeShare(plan, state.stage) === 1
-  // What had passed its trial fails late, and begins no rollout. In a finished one, only control
-  // planes still start one at a time.
+  // A content that had passed its trial fails late, and begins no rollout. In a finished one, only
+  // control planes still start one at a time.
   const isLate = ({ node }: FleetAgent) => node.verdicts.get(config.content.hash)?.late === true && !node.traits.controlPlane
   const owes = ({ node }: FleetAgent) => (isBegun ? !isFinished || node.traits.controlPlane : !node.promoted.has(config.content.hash))
   const owed = condemned.filter((agent) => !isLate(agent) && owes(agent)).length

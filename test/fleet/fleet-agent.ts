@@ -19,7 +19,7 @@ import { planOf, planRetry } from './parsed.ts'
 import { type Seen, Sightings } from './sightings.ts'
 import { Watches } from './watches.ts'
 
-/** What a node had read when it started a content. */
+/** The objects that a node had read when it started a content. */
 export interface StartReading {
   readonly config: ConfigObject
   readonly record: RecordObject | undefined
@@ -99,7 +99,7 @@ export class FleetAgent implements Client {
     this.contactChanged()
   }
 
-  /** What it waited for before its turn is there. */
+  /** The download, drain or window that the node waited for before its turn is there. */
   isReady(): void {
     this.readyAtUs = 0
     this.unreadySinceUs = undefined
@@ -112,7 +112,7 @@ export class FleetAgent implements Client {
     this.node.rest()
   }
 
-  /** What the memory of the process held. */
+  /** Forgets the memory of the process. */
   #forget(): void {
     this.#run += 1
     this.#busy = false

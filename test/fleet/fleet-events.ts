@@ -1,4 +1,4 @@
-/** What each event does to a simulated fleet, and how everything that can be healed is. */
+/** The effect of each event on a simulated fleet, and how everything that can be healed is. */
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { FleetAgent } from './fleet-agent.ts'

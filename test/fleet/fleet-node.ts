@@ -11,11 +11,11 @@ export interface Traits {
   readonly uid: string
   readonly canary: boolean
   readonly controlPlane: boolean
-  /** Its agent is from before rollouts. */
+  /** The node's agent is from before rollouts. */
   readonly old: boolean
-  /** Its trials take so many times as long. */
+  /** How many times as long the node's trials take. */
   readonly slowness: number
-  /** It takes part in no rollout, and writes what it likes. */
+  /** The node takes part in no rollout, and writes what it likes. */
   readonly liar: boolean
   readonly joined: boolean
 }
@@ -52,7 +52,7 @@ export class FleetNode {
   began: { readonly hash: string; readonly retry: number; readonly waves: readonly number[] } | undefined
   /** dead: for good. */
   state: 'up' | 'asleep' | 'dead' = 'up'
-  /** It fails by itself, whatever it started. */
+  /** When the node fails by itself, whatever it started. */
   failsAnyway: (content: Content) => number | undefined = () => undefined
   wasReimaged = false
   #trial = 0

@@ -1,4 +1,4 @@
-/** What has happened in a simulated fleet, as the invariants need it. */
+/** The events so far in a simulated fleet, as the invariants need them. */
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 
 export interface Started {

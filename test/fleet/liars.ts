@@ -1,4 +1,6 @@
-/** What a compromised node writes. Where the API server has the admission policy, that holds it. */
+/**
+ * The writes of a compromised node. Where the API server has the admission policy, that holds it.
+ */
 import type { FleetAgent } from './fleet-agent.ts'
 import type { FleetWorld } from './fleet-world.ts'
 import { type Lie, recordName } from './schedule.ts'

@@ -1,4 +1,4 @@
-/** What the agents read in an object, parsed once: thousands of nodes read the same text. */
+/** The contents of objects that agents read, parsed once: thousands of nodes read the same text. */
 import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'

@@ -1,5 +1,5 @@
 /**
- * What happens to a simulated fleet, as data: the nodes, the faults, and the events with their
+ * The schedule of a simulated fleet, as data: the nodes, the faults, and the events with their
  * times.
  */
 import type { Content } from './content.ts'

@@ -1,8 +1,8 @@
 /**
- * What a simulated agent has seen of the record, folded as the agent folds it, and for how long it
- * had contact. The observation stands for what is kept in /run.
+ * The states of the record that a simulated agent has seen, folded as the agent folds them, and for
+ * how long it had contact. The observation stands for what is kept in /run.
  */
-import { type Observation, observe, observeTurn } from '../../src/rollout/silence.ts'
+import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision } from '../../src/rollout/view.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import { parsedRecord, planRetry } from './parsed.ts'
@@ -49,7 +49,7 @@ export class Sightings {
     if (config.rollout === undefined && this.#contactFromUs !== undefined) this.#contactFromUs = nowUs
     this.#takeContact(nowUs)
     this.followsSinceUs = Math.min(this.followsSinceUs, nowUs)
-    this.#observation = observe(this.#observation, {
+    this.#observation = observeRecord(this.#observation, {
       record: parsed.record,
       recordUid: record.uid,
       resourceVersion: record.resourceVersion,

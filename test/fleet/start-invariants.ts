@@ -1,6 +1,6 @@
 /**
- * What must hold whenever a node starts a content: the record that it has just read says so. Reads
- * the record's words itself.
+ * The rule that must hold whenever a node starts a content: the record that it has just read says
+ * so. Reads the record's words itself.
  */
 import { placeOf } from '../../src/rollout/order.ts'
 import { freeShare, keepWaves } from '../../src/rollout/plan.ts'

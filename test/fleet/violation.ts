@@ -1,4 +1,4 @@
-/** What must never happen, when it did. */
+/** An event that must never happen, and did. */
 export class Violation extends Error {
   constructor(invariant: string, detail: string) {
     super(`${invariant}: ${detail}`)

@@ -1,4 +1,4 @@
-/** What must hold at every write of a node to the record. */
+/** The rules that must hold at every write of a node to the record. */
 import { refusal } from './admission.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,8 +1,8 @@
 /** The log of exits: ten of each config, however they alternate. */
 import t from 'tap'
-import { trialKey } from '../../src/decision/trial-key.ts'
 import { ageExits, countRecurringExits, type KubeletExit, logExits } from '../../src/health/exits.ts'
 import { forgetExits } from '../../src/health/fold.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import { HOUR_US, health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from '../decision/snapshots.ts'
 
 const keyOf = (content: string) => trialKey(content, KUBELET)

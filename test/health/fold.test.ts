@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import { isExcused, isExcuseUsedUp, RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { findFailure } from '../../src/health/failure.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../src/health/fold.ts'
 import { isIllNow, isLongIll } from '../../src/health/process.ts'
 import { type HealthSample, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
+import type { UnitActivity } from '../../src/subject/unit-state.ts'
 import {
   A,
   B,
@@ -84,7 +84,7 @@ function follow(looks: readonly Look[], from?: HealthRecord, subject = SUBJECT, 
   return record
 }
 
-/** What a failure is called right after the last of these looks, or `afterUs` later. */
+/** The name of the failure right after the last of these looks, or `afterUs` later. */
 function verdictOn(record: HealthRecord, last: Look, afterUs = 0): string | undefined {
   const at = { bootId: BOOT, monotonicUs: record.lastSampleUs + afterUs, wallMs: 0 }
   return findFailure(record, { unit: last.unit ?? unit(), at, runtimeUp: last.runtimeUp }, POLICY)?.reason

@@ -3,14 +3,14 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { Access } from '../../src/kube/access.ts'
 import { type ConnectionMeans, Connections } from '../../src/kube/connections.ts'
-import type { Answered, Dialled, Line, PoolLine, Target } from '../../src/kube/transport.ts'
+import type { Answered, Dialled, Line, PoolLine, ServerTarget } from '../../src/kube/transport.ts'
 import { RequestNotTaken } from '../../src/kube/transport.ts'
 
 const OUTGOING = { method: 'GET', path: '/', headers: {}, body: undefined }
 const ANSWERED: Answered = { status: 200, headers: {}, body: Readable.from([]), isWhole: () => true, cancel() {} }
 const never = new AbortController().signal
 
-function target(changes: Partial<Access['tls']> = {}, proxyUrl?: string): Target {
+function target(changes: Partial<Access['tls']> = {}, proxyUrl?: string): ServerTarget {
   const tls = { ca: 'ca', cert: 'one', key: 'one', servername: undefined, rejectUnauthorized: true, ...changes }
   return { server: new URL('https://api:6443'), access: { headers: {}, tls, proxyUrl, proxyAgent: undefined } }
 }

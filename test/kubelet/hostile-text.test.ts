@@ -52,7 +52,7 @@ t.test('long texts are compared in linear time', async (t) => {
   }
 })
 
-/** What begins a scalar only outside of quotes. */
+/** Texts that begin a scalar only outside of quotes. */
 const BEGINNINGS = ['', 'a: ', 'a: 1', 'a: 0', 'a: 0x', 'a: -', 'a: 1:', 'kind: a', 'kind: !']
 const ENDS = ['z', ':z', '_\u2028', ' z']
 /** The patterns alone: a parser of YAML has limits of its own. */
@@ -61,7 +61,9 @@ const UNPARSED: YamlReader = {
   firstOfAny: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
   all: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
 }
-/** It takes some milliseconds; at this length, a quadratic pattern takes several seconds. */
+/**
+ * A linear pattern takes some milliseconds; at this length, a quadratic one takes several seconds.
+ */
 const [PLAIN_LENGTH, MOST_CPU_US] = [40_000, 5e5]
 
 t.test('no pattern is quadratic in a plain scalar', async (t) => {

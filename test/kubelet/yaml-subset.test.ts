@@ -1,6 +1,6 @@
 /**
- * What is refused since kubelet's readers and the library read it differently, and what is not.
- * `npm run yaml:differ` compares very many texts with upstream's decoders.
+ * Texts that are refused since kubelet's readers and the library read them differently, and texts
+ * that are not. `npm run yaml:differ` compares very many texts with upstream's decoders.
  */
 import t from 'tap'
 import { parseDocuments, parseLocated, parseUncommon } from '../../src/kubelet/yaml.ts'

@@ -1,4 +1,4 @@
-/** What becomes of a play on real components that is out of time. */
+/** The end of a play on real components that is out of time. */
 import t from 'tap'
 import { playWithin } from '../real/lab/deadline.ts'
 import { eventually } from '../real/lab/eventually.ts'

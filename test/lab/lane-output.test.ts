@@ -1,4 +1,4 @@
-/** What is read from a lane's output. */
+/** The results that are read from a lane's output. */
 import t from 'tap'
 import { LaneOutput, type LaneResult } from '../real/lab/lane-output.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What the real agent serves at /metrics in states that stay: the bundled program, with the demo's
+ * The metrics that the real agent serves in states that stay: the bundled program, with the demo's
  * API server and simulated kubelet.
  */
 import { spawnSync } from 'node:child_process'
@@ -25,7 +25,7 @@ export interface Capture {
   readonly refused: readonly Sample[]
   /** An edit made kubelet exit, which halts its rollout. */
   readonly rolledBack: readonly Sample[]
-  /** What the agent wrote to its --metrics-textfile in that last state. */
+  /** The samples that the agent wrote to its --metrics-textfile in that last state. */
   readonly file: readonly Sample[]
 }
 

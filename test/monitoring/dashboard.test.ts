@@ -29,7 +29,7 @@ interface Panel {
 }
 const { panels } = JSON.parse(text) as { panels: readonly Panel[] }
 
-/** What Prometheus adds. */
+/** Labels that Prometheus adds. */
 const OF_TARGET = ['instance', 'job']
 
 async function listServed(): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -95,7 +95,7 @@ function findSchema(): string | undefined {
   }
 }
 
-/** What the compiler says of a program in which this dashboard has Grafana's types. */
+/** The errors of the compiler about a program in which this dashboard has Grafana's types. */
 function listTypeErrors(dashboard: string): readonly string[] {
   const program = `
 import type { Dashboard, GraphFieldConfig, OptionsWithLegend, OptionsWithTooltip } from '@grafana/schema'

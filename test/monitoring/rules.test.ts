@@ -31,7 +31,7 @@ const capture = await captureMetrics()
 const { file, ...served } = capture
 const everything = Object.values(served).flat()
 
-/** What Prometheus adds, as deploy/monitoring/scrape.yaml has it. */
+/** Labels that Prometheus adds, as deploy/monitoring/scrape.yaml has it. */
 const TARGET = { instance: 'worker-1', job: 'kubelet-cfg-agent' }
 /** Of Prometheus and of the node exporter. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = { up: [], node_textfile_mtime_seconds: ['file'] }
@@ -60,7 +60,7 @@ function standing(samples: readonly Sample[], minutes: number): Readonly<Record<
 
 interface Scenario {
   readonly series: Readonly<Record<string, string>>
-  /** It does not fire then. */
+  /** The time at which the alert does not fire. */
   readonly quietAt: string
   readonly firesAt: string
   readonly labels: Readonly<Record<string, string>>
@@ -78,7 +78,7 @@ const assignedTo = (name: string) =>
 const degradedOn = (name: string, reason: string) =>
   series('kubelet_cfg_agent_condition', { type: 'KubeletConfigDegraded', status: 'True', reason }, node(name))
 const names = (count: number) => Array.from({ length: count }, (_, index) => `worker-${index}`)
-/** So many nodes have a config, and the first ones gave it up or refused it. */
+/** A fleet of `count` nodes with a config, of which the first ones gave it up or refused it. */
 const fleet = (count: number, failed: number) =>
   Object.fromEntries([
     ...names(count).map((name) => [assignedTo(name), '1x30']),
@@ -233,7 +233,7 @@ t.test('what the agent served as it was: nothing fires on a node that is well, a
     {
       name: 'refused',
       series: standing(capture.refused, 200),
-      // Its rollout waits for a node that takes it.
+      // The config's rollout waits for a node that takes it.
       expressions: [firing('30m', []), firing('3h', ['KubeletConfigRefused', 'KubeletConfigRolloutStuck'])],
     },
     {

@@ -79,7 +79,7 @@ t.test('lists all licences, and each text once', async (t) => {
   t.match(text, /The licence of Node\.js\n$/)
 })
 
-/** What the schema of CycloneDX 1.5 requires of the objects that are used. */
+/** The schema of CycloneDX 1.5 requires these fields of the objects that are used. */
 t.test('the bill of materials has all fields that CycloneDX requires', async (t) => {
   const bill = JSON.parse(sbom(INPUT))
   t.equal(bill.bomFormat, 'CycloneDX')

@@ -1,4 +1,4 @@
-/** What the bundle brings along has licences that were looked at, and the packages name them. */
+/** The licences of everything in the bundle were looked at, and the packages name them. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,9 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { readComponents } from '../../scripts/package/payload.ts'
 
-/** They ask for their text and the names of the authors, which THIRD-PARTY-LICENCES has. */
+/**
+ * These licences ask for their text and the names of the authors, which THIRD-PARTY-LICENCES has.
+ */
 const LOOKED_AT = ['Apache-2.0', 'ISC', 'MIT']
 
 t.test('each library in the bundle', async (t) => {

@@ -1,4 +1,6 @@
-/** What installs the agent on many nodes: its variables, settings and scripts fit the project. */
+/**
+ * The installation of the agent on many nodes: its variables, settings and scripts fit the project.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

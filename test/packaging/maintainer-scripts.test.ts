@@ -8,9 +8,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
 import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import { renderDropInRecord } from '../../src/systemd/drop-in-record.ts'
-import { renderRecord } from '../../src/systemd/original-records.ts'
+import { renderOriginalRecord } from '../../src/systemd/original-records.ts'
 
 const STATE = 'var/lib/kubelet-cfg-agent'
 const CONFIG = '/etc/kubernetes/kubelet.yaml'
@@ -52,7 +52,7 @@ const listing = (root: string) =>
 function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const original = { hash: hashOf('original'), mode: 0o644, uid: 0, gid: 0 }
   const target = { source, hash: hashOf('replacement') }
-  const record = renderRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined, revision: 1 })
+  const record = renderOriginalRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined, revision: 1 })
   return {
     'usr/bin/kubelet-cfg-agent': RELEASED,
     [`${STATE}/local/0123456789abcdef/record.json`]: record,
@@ -179,7 +179,7 @@ t.test('the first installation of the rpm', async (t) => {
   const packaged = { [SETTINGS]: defaultConfigFile(), [VARIABLES]: defaultEnvironmentFile(), 'run/systemd/system/x': '' }
   const old = `${defaultConfigFile()}spread: 10m\n`
 
-  /** Its paths are absolute: they are moved into the root. */
+  /** The paths in the script are absolute: they are moved into the root. */
   function install(root: string, installed = 1) {
     mkdirSync(join(root, 'bin'))
     writeFileSync(join(root, 'bin/systemctl'), '#!/bin/sh\necho "systemctl $*"\n')

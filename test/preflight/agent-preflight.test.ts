@@ -1,10 +1,10 @@
 import t from 'tap'
-import { identityOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
 import { COVERED } from '../../src/preflight/kubelet-version.ts'
+import { identityOfKey, trialKey } from '../../src/subject/trial-key.ts'
 import { LimitError } from '../../src/values/errors.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 
@@ -25,7 +25,7 @@ const NO: PreflightResult = { kind: 'refused', reason: 'validate', detail: 'it i
 const PENDING: PreflightResult = { kind: 'pending' }
 const MINUTE_US = 60e6
 
-/** What preflight finds on a kubelet that is newer than the tables. */
+/** The report of preflight on a kubelet that is newer than the tables. */
 const NEWER: Report = {
   outcome: 'accepted',
   findings: [],

@@ -3,7 +3,6 @@
  * nobody has restarted the one that runs. A config that is edited now must not end it.
  */
 import t from 'tap'
-import { describeSource } from '../../src/decision/config-source.ts'
 import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import { asOfNextStart, targetOf } from '../../src/preflight/inspection.ts'
@@ -11,6 +10,7 @@ import { classify } from '../../src/preflight/kubelet/classify.ts'
 import { placesIn } from '../../src/preflight/kubelet/judgement.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
+import { describeSource } from '../../src/subject/config-source.ts'
 import { CRASHES, SmallWorld, WELL } from '../agent/small-world.ts'
 import { A, A_EDITED, B, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
@@ -23,7 +23,7 @@ const PLACES = placesIn('/run/judge', 'kubelet', 'load')
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const END = 'Running as unit: x.service\nFinished with result: exit-code\n'
 
-/** What kubelet 1.27 prints in its sandbox. */
+/** The output of kubelet 1.27 in its sandbox. */
 function outputWith(flags: readonly string[]): string {
   const failure = flags.includes(REMOVED)
     ? 'failed to parse kubelet flag: unknown flag: --container-runtime'

@@ -40,7 +40,7 @@ t.test('kubelet and preflight agree, except for known differences', async (t) =>
 })
 
 t.test('preflight refuses configs that fail only while kubelet starts', async (t) => {
-  const late = candidates.filter(({ name }) => disagreements.get(name)?.atStart !== undefined)
+  const late = candidates.filter(({ name }) => (disagreements.get(name)?.atStart ?? disagreements.get(name)?.atServing) !== undefined)
   t.ok(late.length > 10)
   for (const { name, text } of late) {
     const { from: minor = version.minor } = disagreements.get(name) ?? {}

@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import type { ConfigzAnswer } from '../../src/ports/preflight.ts'
 import { type Comparison, checkSame } from '../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../src/preflight/change/kubelet-flags.ts'
 import { EffectCheck } from '../../src/preflight/effect-check.ts'
+import type { KnownUnit } from '../../src/subject/unit-state.ts'
 import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'
 import { runningContent, snapshot, source, unit } from '../report/build.ts'
 

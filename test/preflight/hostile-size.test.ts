@@ -5,14 +5,16 @@
  */
 import t from 'tap'
 import type { KubeletConfig } from '../../src/kubelet/decode.ts'
-import type { Field, Fields } from '../../src/kubelet/field.ts'
+import type { Field, FieldTable } from '../../src/kubelet/field.ts'
 import { FIELDS, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 
 const LENGTH = 100_000
 const ITEMS = 40_000
 
-/** What a pattern backtracks over, before an end that does not fit. `.` does not match U+2028. */
+/**
+ * Texts that a pattern backtracks over, before an end that does not fit. `.` does not match U+2028.
+ */
 const TEXTS = [...'a0.-_/:@,[%#?=& *', 'a.', 'a-', 'a/', '0,', '0-', '::', '@:', '1m', '%4'].flatMap((unit) => {
   const long = unit.repeat(LENGTH / unit.length)
   return [`${long}\u2028`, `dns://${long}#\u2028`, `[${long}!`]
@@ -60,7 +62,7 @@ function sampleOf({ type, fields }: Field, values: Values): unknown {
   }
 }
 
-function objectOf(fields: Fields, values: Values): Record<string, unknown> {
+function objectOf(fields: FieldTable, values: Values): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, sampleOf(field, values)]))
 }
 

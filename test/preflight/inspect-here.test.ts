@@ -6,10 +6,10 @@ import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import { openInspection } from '../../src/compose/preflight.ts'
-import type { CheckpointFile } from '../../src/decision/config-source.ts'
-import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { VersionAnswer } from '../../src/preflight/kubelet/judgement.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import type { CheckpointFile } from '../../src/subject/config-source.ts'
+import type { KnownUnit } from '../../src/subject/unit-state.ts'
 import { READY, unit } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
@@ -23,7 +23,7 @@ type Files = Readonly<Record<string, string>>
 interface Situation {
   /** Settings, as flags. */
   readonly policy?: Readonly<Record<string, string>>
-  /** What runs. undefined: the local config, with these files beside it. */
+  /** The running config. undefined: the local config, with these files beside it. */
   readonly running?: Files
   readonly wiring?: KnownUnit['wiring']
   /** The candidate is given to a command, without its ConfigMap. */
@@ -40,10 +40,14 @@ function openHere(here: KnownUnit, directory: string, settings: ReturnType<World
       unit: { observe: async () => here },
       checkpoints: { path: ({ resourceVersion }: CheckpointFile) => join(directory, `checkpoints/u/${resourceVersion}/kubelet`) },
       yaml: IN_PLACE,
-      besideDocker: [],
+      standIn: [],
       activation: { read: () => ({ kind: 'local', since: undefined }) },
     } as unknown as World['stores'],
-    runtime: { probe: async () => ({ ok: false, detail: '' }), cgroupDriver: async () => undefined } as never,
+    runtime: {
+      probe: async () => ({ ok: false, detail: '' }),
+      cgroupDriver: async () => undefined,
+      imageDirectory: async () => undefined,
+    } as never,
     ...{ kubeconfig: undefined as never, api: undefined as never, nodeName: () => '' },
     signal: new AbortController().signal,
     ...(versions && { versions }),
@@ -173,4 +177,24 @@ t.test('what runs is compared by the version of its process, whatever is on disk
   const fromRuntime = { ok: true, differences: [{ because: 'kubelet gets its cgroup driver from the container runtime' }] }
   t.match(await compare(36, 27), fromRuntime)
   t.match(await compare(27, 36), { ok: true, differences: [{ because: undefined }] })
+})
+
+t.test('thresholds are compared with what this machine has left', async (t) => {
+  const files = { kubelet: `${HEAD}evictionHard: {memory.available: 99.99%}\n` }
+  const { report } = await judge(t, files, { policy: {} })
+  t.match(
+    report.findings.find(({ rule }) => rule === 'guard/eviction'),
+    {
+      severity: 'refuse',
+      path: ['evictionHard', 'memory.available'],
+      position: { line: 3, column: 16 },
+      problem:
+        /^kubelet would evict pods at once: memory\.available is [\d.]+% \([\d.]+ [MG]iB of [\d.]+ GiB\), below evictionHard 99\.99% .*guardsOff: eviction/,
+    },
+  )
+  const off = await judge(t, files, { policy: { guardsOff: 'eviction' } })
+  t.match(
+    off.report.findings.find(({ rule }) => rule === 'guard/eviction'),
+    { severity: 'warn' },
+  )
 })

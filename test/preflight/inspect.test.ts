@@ -34,6 +34,13 @@ t.test('every part gets the text; results are in the order of the parts', async 
   t.equal(report.outcome, 'accepted')
 })
 
+t.test('only the parts that are asked for are run', async (t) => {
+  const inspect = inspectBy(part('fields', accepts), part('node', accepts), part('kubelet', accepts))
+  const run = async (parts: readonly string[]) => (await inspect(config, { ...options, parts })).parts.map((each) => each.part)
+  t.same(await run(['kubelet', 'node']), ['node', 'kubelet'])
+  t.same(await run([]), [])
+})
+
 t.test('a config without a kind may be a part, and then another file is needed', async (t) => {
   const check = async (text: string) =>
     (await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: text } }, options)).findings
@@ -136,7 +143,31 @@ t.test('the parts run side by side; a slow one is ended when another one refuses
 
 t.test('a config that cannot be read is refused with its position, without running any part', async (t) => {
   const report = await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: `${TEXT}maxPods: many\n` } }, options)
-  t.match(report, { outcome: 'refused', findings: [{ rule: 'fields/load', reason: 'load', position: { line: 3 } }] })
+  t.match(report, { outcome: 'refused', findings: [{ rule: 'fields/type', reason: 'load', position: { line: 3 } }] })
+})
+
+t.test('each value of a wrong type has a finding with its own place', async (t) => {
+  const lines = 'systemReserved:\n  cpu: 0.5\npodPidsLimit: "4096"\nshutdownGracePeriod: 30\nreservedSystemCPUs: 0\nmemorySwap: 1\n'
+  const json = `{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",\n"port": 1.0, "systemReserved":\n{"cpu": 1}}`
+  const places = async (text: string, minor?: number) => {
+    const version = minor === undefined ? undefined : { major: 1, minor, patch: 0 }
+    const { outcome, findings } = await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: text } }, { ...options, version })
+    t.equal(outcome, 'refused')
+    return findings.map(({ severity, rule, position, problem }) => `${severity} ${rule} ${position?.line}:${position?.column} ${problem}`)
+  }
+  const first = [
+    'refuse fields/type 4:3 systemReserved.cpu must be a string',
+    'refuse fields/type 5:1 podPidsLimit must be an integer',
+    'refuse fields/type 6:1 shutdownGracePeriod must be a duration such as "1m30s"',
+    'refuse fields/type 7:1 reservedSystemCPUs must be a string',
+  ]
+  t.strictSame(await places(TEXT + lines), [...first, 'warn fields/type 8:1 memorySwap must be an object (kubelet 1.22 and later)'])
+  t.strictSame(await places(TEXT + lines, 34), [...first, 'refuse fields/type 8:1 memorySwap must be an object'])
+  t.strictSame(await places(TEXT + lines, 20), first, 'kubelet 1.20 ignores what it does not know')
+  t.strictSame(await places(json), [
+    'refuse fields/type 2:1 port must be an integer without a fraction or an exponent',
+    'refuse fields/type 3:2 systemReserved.cpu must be a string',
+  ])
 })
 
 t.test('the problem text does not repeat the position', async (t) => {

@@ -93,6 +93,52 @@ t.test(
   },
 )
 
+t.test('fields: what counts beside the config decides what is missing', async (t) => {
+  const version = { major: 1, minor: 34, patch: 0 }
+  const static_ = 'cpuManagerPolicy: static\n'
+  const part = { name: 'x', files: {}, key: 'kubelet', isPart: true }
+  const rules = async (text: string, subject: Partial<PartInput>) => rulesOf((await run('fields', text, { version, ...subject })).report)
+  t.same(await rules(static_, { node: nodeWith() }), ['refuse fields/static-policy'])
+  t.same(await rules(static_, { node: nodeWith({ flags: ['--kube-reserved=cpu=1'] }) }), [])
+  t.same(await rules(static_, { node: nodeWith({ incomplete: 'others' }) }), ['warn fields/static-policy'], 'not all flags are known')
+  t.same(await rules(static_, {}), ['warn fields/static-policy'])
+  t.same(await rules(static_, { node: nodeWith(), config: part }), ['warn fields/static-policy'])
+  const hard = 'evictionHard: {memory.available: 300Mi}\n'
+  t.same(await rules(hard, { node: nodeWith() }), ['warn otherwise/eviction-defaults'])
+  t.same(await rules(hard, { node: nodeWith({ flags: ['--eviction-hard=memory.available<1Gi'] }) }), [], 'the flag wins')
+  const tls = 'serverTLSBootstrap: true\n'
+  t.same(await rules(tls, { node: nodeWith() }), ['info otherwise/serving-certificate'])
+  t.same(await rules(tls, { node: nodeWith({ running: { serverTLSBootstrap: true } }) }), [], 'it runs already')
+  const running = { evictionHard: { 'memory.available': '300Mi' } }
+  t.same(await rules(hard, { node: nodeWith({ running }) }), ['warn otherwise/eviction-defaults'], 'a warning stays')
+  const base = { path: '/b', config: {} }
+  const dropIns = { kind: 'usable', directory: '/d', order: { base, below: [], above: [] } } as const
+  const merged = await rules(`mergeDefaultEvictionSettings: true\n${hard}`, { node: nodeWith(), dropIns })
+  t.same(merged, ['warn otherwise/eviction-defaults'], 'kubelet adds the defaults before it merges drop-ins')
+})
+
+t.test('on a node each problem is reported by one part', async (t) => {
+  const version = { major: 1, minor: 34, patch: 0 }
+  const one = { kubeReserved: '{memory: 1Gi}', reservedMemory: '[{numaNode: 0, limits: {memory: 2Gi}}]', memoryManagerPolicy: 'Static' }
+  const texts = [
+    ...['cpuManagerPolicy: static\n', 'tlsCertFile: /c\n', 'containerRuntimeEndpoint: tcp://x:1\n', 'kubeReserved: {cpu: 200Mi}\n'],
+    Object.entries(one)
+      .map(([name, value]) => `${name}: ${value}\n`)
+      .join(''),
+    `evictionHard: {memory.available: 10%, nodefs.available: 1%, nodefs.inodesFree: 1%, imagefs.available: 1%, imagefs.inodesFree: 1%}\n${Object.entries(
+      one,
+    )
+      .map(([name, value]) => `${name}: ${value}\n`)
+      .join('')}`,
+  ]
+  const surroundings = { memoryBytes: 8 * 2 ** 30, onlineCpus: new Set([0, 1]), presentCpus: new Set([0, 1]), numaNodes: new Set([0]) }
+  for (const text of texts) {
+    const reports = await Promise.all(['fields', 'node'].map((part) => run(part, text, { version, node: nodeWith() }, { surroundings })))
+    const found = reports.flatMap(({ report }) => report?.findings ?? [])
+    t.equal(found.length, 1, `${text}: ${found.map(({ rule }) => rule)}`)
+  }
+})
+
 t.test('node: where kubelet starts with no config, none is to blame', async (t) => {
   const version = { major: 1, minor: 38, patch: 0 }
   const range = 'kubelet:4294901760:65536\n'
@@ -196,6 +242,19 @@ t.test('fields: kubelet flags count as if they were in the config', async (t) =>
   t.match(wins.report, { outcome: 'accepted' }, 'and override it')
 })
 
+t.test('fields: what a flag may set is missing only where the flags are known', async (t) => {
+  const yaml = 'enforceNodeAllocatable: [pods, kube-reserved]\nkubeReservedCgroup: /kube.slice\n'
+  const path = ['enforceNodeAllocatable', 1]
+  t.match((await run('fields', yaml)).report, {
+    outcome: 'accepted',
+    findings: [{ severity: 'warn', path, problem: /a flag of kubelet may supply what is missing/ }],
+  })
+  t.match((await run('fields', yaml, { node: nodeWith() })).report, { outcome: 'refused', findings: [{ severity: 'refuse', path }] })
+  t.match((await run('fields', yaml, { node: nodeWith({ incomplete: 'more' }) })).report, { outcome: 'accepted' })
+  const flags = ['--kube-reserved=cpu=100m']
+  t.match((await run('fields', yaml, { node: nodeWith({ flags }) })).report, { outcome: 'accepted', findings: [] })
+})
+
 t.test('fields: a flag that sets a part of an object does not hide the rest', async (t) => {
   const version = { major: 1, minor: 24, patch: 0 }
   const withFlags = (flags: readonly string[]) => run('fields', 'logging: {verbosity: loud}\n', { version, node: nodeWith({ flags }) })
@@ -227,7 +286,7 @@ t.test('fields: the guards of the connection to the API server', async (t) => {
   )
   t.same(await guards(lease, { node: nodeWith({ running: { nodeLeaseDurationSeconds: 60 } }) }), ['refuse guard/node-lease'])
   t.same(await guards('nodeLeaseDurationSeconds: 120\n'), [])
-  t.same(await guards('nodeLeaseDurationSeconds: 0\n'), [], 'the default')
+  t.same(await guards('nodeLeaseDurationSeconds: 0\n'), ['warn otherwise/zero'], 'the default')
   for (const known of ['application/json', 'application/vnd.kubernetes.protobuf', '""'])
     t.same(await guards(`contentType: ${known}\n`), [], known)
   for (const unknown of ['application/yaml', 'application/JSON', '"application/json; charset=utf-8"'])

@@ -85,7 +85,7 @@ t.test('errors have a text and a position', async (t) => {
     [`${HEAD}a: \u0007\n`, /control characters/, 3, 4],
     [`${HEAD}${'['.repeat(200)}`, /nested/, 3, 102],
     [`{\n${JSON_HEAD},\n "port": 1e1}`, 'port must be an integer without a fraction or an exponent', 3, 2],
-    [`{\n${JSON_HEAD},\n}`, 'starts with { but is not valid JSON', 3, 1],
+    [`{\n${JSON_HEAD},\n}`, 'starts with { but is not valid JSON: remove this comma', 2, 75],
     [`%YAML 1.2\n---\n${HEAD}`, /a directive differently: remove the line/, 1, 1],
     [`${HEAD}? [a]\n: b\n`, /a question mark before a key differently/, 3, 1],
     [`{\n${JSON_HEAD},\n "a": {"b": 1,\n "b": 2}}`, 'repeated key a.b: kubelet may mix its values; keep one of them', 4, 2],
@@ -104,6 +104,30 @@ t.test('merge keys', async (t) => {
   t.equal((await read(`${HEAD}port: 1\n<<: {port: 2}\n`)).config.port, 2, 'override keys before them')
   t.equal((await read(`${HEAD}<<: {port: 2}\nport: 1\n`)).config.port, 1, 'yield to keys after them')
   t.equal((await read(`${HEAD}<<: [{port: 2}, {port: 3}]\n`)).config.port, 2, 'the first of several')
+})
+
+t.test('kubelet reads the first document alone', async (t) => {
+  const [whole, other] = [`${HEAD}maxPods: 5\n`, 'apiVersion: v1\nkind: ConfigMap\n']
+  const one: readonly string[] = [
+    ...[whole, `---\n${whole}`, `# c\n---\n${whole}`, `---\n${whole}---\n`, `${whole}...\n`, `${whole}---\n# nothing\n\n`],
+    `${whole}clusterDomain: |\n  ---\n  a\n`,
+  ]
+  for (const text of one) t.equal((await read(text)).second, undefined, text)
+  t.strictSame((await read(`${whole}---\n${other}`)).second, { line: 4, column: 1 })
+  t.strictSame((await read(`---\r\n${whole}---\r\n# c\r\n---\r\n${other}`)).second, { line: 7, column: 1 })
+  t.strictSame((await read(`${whole}--- {a: b}\n`)).second, { line: 4, column: 1 })
+  t.equal((await read(`{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration"}`)).second, undefined)
+})
+
+t.test('an empty first document is named, with the one that was meant', async (t) => {
+  const empty = (text: string) => readDocument(text, IN_PLACE)
+  t.match(await empty(`---\n---\n${HEAD}`), {
+    ok: false,
+    detail: /^the first document of this text is empty.* document 2/,
+    position: { line: 2 },
+  })
+  t.match(await empty(`---\n# c\n---\n---\n${HEAD}`), { ok: false, detail: /before document 3/, position: { line: 4, column: 1 } })
+  t.match(await empty('---\n# c\n'), { ok: false, detail: 'the config is not an object' })
 })
 
 t.test('accepts what decodeConfig accepts', async (t) => {

@@ -23,7 +23,7 @@ const flood = (stream: 'stdout' | 'stderr', bytes: number) =>
   node(`process.${stream}.write('x'.repeat(${bytes})); setInterval(() => {}, 1000)`)
 const HANG = node('setInterval(() => {}, 1000)')
 
-/** Both variants, under one test each. */
+/** The two variants, under one test each. */
 const VARIANTS = [
   ['runCommand', runCommand],
   ['runCommandSync', async (...parameters: Parameters<typeof runCommandSync>): Promise<CommandResult> => runCommandSync(...parameters)],
@@ -44,7 +44,7 @@ for (const [name, run] of VARIANTS) {
   })
 
   t.test(`${name}: a command that exceeds its time is killed`, async (t) => {
-    // It never ends by itself.
+    // This program never ends by itself.
     t.match(await run(process.execPath, HANG, { ...LIMITS, timeoutMs: 100 }), { end: { kind: 'timed-out', timeoutMs: 100 } })
   })
 

@@ -37,7 +37,7 @@ export interface ConfigMapMetadata {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** What the agent says of the node by the condition `KubeletConfigReady`. */
+/** The agent's report on the node by the condition `KubeletConfigReady`. */
 export interface Condition {
   readonly status: string
   readonly reason: string
@@ -59,7 +59,7 @@ export class Administrator {
     this.#node = node
   }
 
-  /** Its key is `kubelet` where `data` is a text. */
+  /** Creates a ConfigMap, whose key is `kubelet` where `data` is a text. */
   async createConfigMap(name: string, data: string | Readonly<Record<string, string>>): Promise<Source> {
     const files = typeof data === 'string' ? { kubelet: data } : data
     const literals = Object.entries(files).map(([key, text]) => `--from-literal=${key}=${text}`)

@@ -18,7 +18,7 @@ const GIVEN_UP =
 type Play = (step: Step, machine: Machine, admin: Administrator) => Promise<void>
 
 const SHORT = '1s'
-/** What is on trial stays so while the test looks at it. */
+/** A trial that lasts while the test looks at it. */
 const LONG = '1h'
 
 export function addCommandLineScenarios(plane: ControlPlane, program: string): void {

@@ -1,6 +1,6 @@
 /**
- * What happens to an assignment after it was made: its ConfigMap is edited, labelled, deleted and
- * created anew, its Node is deleted, and the rights to read it come late.
+ * Events after an assignment was made: its ConfigMap is edited, labelled, deleted and created anew,
+ * its Node is deleted, and the rights to read it come late.
  */
 import { strict as assert } from 'node:assert'
 import { spreadDelayUs } from '../../src/decision/wait.ts'

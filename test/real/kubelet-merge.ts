@@ -1,6 +1,6 @@
 /**
- * What a real kubelet makes of its config file and drop-ins: it logs the config that it runs with,
- * and ends where its kubeconfig is missing.
+ * The config that a real kubelet makes of its config file and drop-ins: it logs the config that it
+ * runs with, and ends where its kubeconfig is missing.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ function run(binary: string, flags: readonly string[]): Promise<string> {
     timeout: LIMIT_MS,
     maxBuffer: MOST_OUTPUT,
     killSignal: 'SIGKILL',
-    // It ends so soon that to collect garbage only takes CPU.
+    // The kubelet ends so soon that to collect garbage only takes CPU.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', GOGC: 'off' },
   } as const
   return new Promise((resolve, reject) => {

@@ -61,7 +61,7 @@ export function addKubeletTroubleScenarios(plane: ControlPlane, program: string)
   )
 }
 
-/** Its clock runs, and so the agent has seen kubelet healthy. */
+/** The clock of the trial runs, and so the agent has seen kubelet healthy. */
 async function isOnTrial(machine: Machine): Promise<boolean> {
   const [line = ''] = await machine.metric('kubelet_cfg_agent_trial_remaining_seconds ')
   const remaining = Number(line.split(' ')[1])

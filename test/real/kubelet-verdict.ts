@@ -1,8 +1,9 @@
 /**
- * What a real kubelet says of a config, asked by hand as a person would: its binary with the
+ * The verdict of a real kubelet on a config, asked by hand as a person would: its binary with the
  * candidate, in a directory that is thrown away and without a network. A kubeconfig that does not
  * exist ends it as soon as it has loaded and validated the config; one that nobody answers, and a
- * runtime that answers only at first, once it has started most of what there is.
+ * runtime that answers only at first, once it has started most of what there is. Without any, and
+ * with a runtime that goes on to tell its version, it serves, and ends only over a fault.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,11 +11,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { THERE } from '../preflight/corpus/candidate.ts'
 import { answerStatus, answerWith, FakeRuntime } from '../runtime/fake-runtime.ts'
+import { message } from '../runtime/wire.ts'
 import { putCertificate } from './kubelet-certificate.ts'
 
 export const ACCEPTED = 'accepted'
 
 const LIMIT_MS = 60_000
+/** A kubelet that goes on until then serves. */
+const SERVES_MS = 20_000
 const MOST_OUTPUT = 16 << 20
 const LONGEST_WORDS = 300
 /** How it ends on a config that it takes. With `rotateCertificates` it has other words for it. */
@@ -29,6 +33,7 @@ const WITHOUT_DEFAULT_RUNTIME = 26
 /** Whether the runtime and its images are there at all. */
 const FIRST_QUESTIONS = /\/(?:Version|ImageFsInfo)$/
 const UNIMPLEMENTED = 12
+const VERSION = message({ 1: '0.1.0', 2: 'fake', 3: '1.0.0', 4: 'v1' })
 
 const KUBECONFIG = `apiVersion: v1
 kind: Config
@@ -46,17 +51,28 @@ export function canStart(minor: number): boolean {
   return minor === 20 || minor >= 30
 }
 
+/** 1.20 asks more of its runtime than it can here before it serves. */
+export function canServe(minor: number): boolean {
+  return minor >= 30
+}
+
+/**
+ * How far kubelet gets: it has loaded the config, made its first parts, or made all but its cgroups
+ * and begun to serve.
+ */
+export type Stage = 'load' | 'start' | 'serve'
+
 export interface AskedKubelet {
   /** The path of the binary. */
   readonly binary: string
-  /** Its version is 1.`minor`. */
+  /** The kubelet's version is 1.`minor`. */
   readonly minor: number
   /** Called for each config that it accepts, with all that it printed. */
   readonly onAccepted?: (text: string, output: string, flags: readonly string[]) => Promise<void>
 }
 
 /** `accepted`, or the words with which kubelet ended. */
-export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, text: string, stage: 'load' | 'start'): Promise<string> {
+export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, text: string, stage: Stage): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-verdict-'))
   try {
     const inside = (name: string) => join(directory, name)
@@ -66,16 +82,17 @@ export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, te
     const runtime = `--container-runtime-endpoint=unix://${inside('runtime.sock')}`
     const flags = [
       `--config=${inside('config')}`,
-      `--kubeconfig=${inside('kubeconfig')}`,
+      ...(stage === 'serve' ? [...WITHOUT_API, `--volume-plugin-dir=${inside('plugins')}`] : [`--kubeconfig=${inside('kubeconfig')}`]),
       `--root-dir=${inside('root')}`,
       `--cert-dir=${inside('certificates')}`,
       // On a machine with cgroup v1, 1.35 and later end there, and do not look at the rest.
       ...(minor >= TELLS_CGROUPS_SINCE ? ['--fail-cgroupv1=false'] : []),
-      ...(stage === 'start' && minor < ONLY_REMOTE_SINCE ? ['--container-runtime=remote'] : []),
-      ...(stage === 'start' || minor === WITHOUT_DEFAULT_RUNTIME ? [runtime] : []),
-      ...(stage === 'start' ? ['--hostname-override=nobody', '--fail-swap-on=false'] : []),
+      ...(stage !== 'load' && minor < ONLY_REMOTE_SINCE ? ['--container-runtime=remote'] : []),
+      ...(stage !== 'load' || minor === WITHOUT_DEFAULT_RUNTIME ? [runtime] : []),
+      ...(stage === 'load' ? [] : ['--hostname-override=nobody', '--fail-swap-on=false']),
     ]
-    const output = stage === 'start' ? await withRuntime(inside('runtime.sock'), () => run(binary, flags)) : await run(binary, flags)
+    const ask = () => run(binary, flags, stage)
+    const output = stage === 'load' ? await ask() : await withRuntime(inside('runtime.sock'), stage, ask)
     const verdict = readVerdict(output, directory)
     if (verdict === ACCEPTED) await onAccepted?.(text, output, flags)
     return verdict
@@ -84,10 +101,17 @@ export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, te
   }
 }
 
-/** Kubelet connects to its runtime before it reads most of the config, and later asks once more. */
-async function withRuntime<Result>(socket: string, use: () => Promise<Result>): Promise<Result> {
+/** Kubelet has no client then, and refuses to ask it. */
+const WITHOUT_API = ['--authentication-token-webhook=false', '--authorization-mode=AlwaysAllow']
+
+/**
+ * Kubelet connects to its runtime before it reads most of the config, and later asks once more. It
+ * makes cgroups only when it has heard of the runtime's status.
+ */
+async function withRuntime<Result>(socket: string, stage: Stage, use: () => Promise<Result>): Promise<Result> {
   const answered = new Set<string>()
   const runtime = new FakeRuntime(socket, (stream, path) => {
+    if (stage === 'serve' && path.endsWith('/Version')) return answerWith(stream, VERSION)
     if (!FIRST_QUESTIONS.test(path) || answered.has(path)) return answerStatus(stream, UNIMPLEMENTED)
     answered.add(path)
     answerWith(stream, Buffer.alloc(0))
@@ -100,18 +124,23 @@ async function withRuntime<Result>(socket: string, use: () => Promise<Result>): 
   }
 }
 
-function run(kubelet: string, flags: readonly string[]): Promise<string> {
+/** Kubelet makes directories for logs, and looks for free ports. */
+const SERVE = 'ip link set lo up && mount -t tmpfs none /var/log && exec "$0" "$@"'
+
+function run(kubelet: string, flags: readonly string[], stage: Stage): Promise<string> {
   const options = {
-    timeout: LIMIT_MS,
+    timeout: stage === 'serve' ? SERVES_MS : LIMIT_MS,
     maxBuffer: MOST_OUTPUT,
     killSignal: 'SIGKILL',
-    // It ends so soon that to collect garbage only takes CPU.
+    // The kubelet ends so soon that to collect garbage only takes CPU.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', GOGC: 'off' },
   } as const
   return new Promise((resolve, reject) => {
-    execFile('unshare', ['--net', kubelet, ...flags], options, (error, output, errors) => {
-      if (error?.killed === true) reject(new Error(`kubelet did not end within ${LIMIT_MS} ms`))
-      else resolve(`${output}\n${errors}`)
+    const apart = stage === 'serve' ? ['--net', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', SERVE] : ['--net']
+    execFile('unshare', [...apart, kubelet, ...flags], options, (error, output, errors) => {
+      if (error?.killed !== true) resolve(`${output}\n${errors}`)
+      else if (stage === 'serve') resolve('Error: kubelet serves')
+      else reject(new Error(`kubelet did not end within ${LIMIT_MS} ms`))
     })
   })
 }
@@ -136,7 +165,7 @@ function readVerdict(output: string, directory: string): string {
 function lastWords(output: string): string | undefined {
   const lines = output.split('\n')
   // Other threads may still complain, even after it, of the API server that nobody reaches.
-  const fatal = [/^F\d{4} /, /^E\d{4} .*\] "command failed"/, /^E\d{4} /]
+  const fatal = [/^F\d{4} /, /^E\d{4} .*\] "(?:command failed|Failed to listen and serve)"/, /^E\d{4} /]
   const plain = fatal.map((pattern) => lines.findLast((line) => pattern.test(line))).find((line) => line !== undefined)
   const outside =
     lines.find((line) => line.startsWith('panic: ')) ??
@@ -153,7 +182,7 @@ function lastWords(output: string): string | undefined {
 export async function askAll(
   kubelet: AskedKubelet,
   candidates: readonly { readonly name: string; readonly text: string }[],
-  stage: 'load' | 'start',
+  stage: Stage,
 ): Promise<ReadonlyMap<string, string>> {
   const verdicts = new Map<string, string>()
   const left = candidates.values()

@@ -76,7 +76,10 @@ const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:', '!node:'] }
 
 const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'], isBusy: true }
 
-/** What each kubelet shows anew, on the newest one. The lanes of nodes have kubelet 1.20. */
+/**
+ * The scenarios that each kubelet shows anew, on the newest one. The lanes of nodes have kubelet
+ * 1.20.
+ */
 const NEWEST: Lane = {
   name: `node ${nameOfMinor(NEWEST_MINOR)}`,
   kubelet: nameOfMinor(NEWEST_MINOR),
@@ -87,9 +90,9 @@ const NEWEST_CORPUS: Lane = { ...CORPUS, name: `corpus ${nameOfMinor(NEWEST_MINO
 
 const OLD_LANE: Lane = { name: `proof ${OLD}`, words: [`proof: ${OLD}`, WHERE_OLD_DIFFERS] }
 
-/** What a trial sees of a config that harms the node. */
+/** Scenarios in which a trial sees a config that harms the node. */
 const HARM = 'static pods|cuts kubelet off|wrong authority|Type=notify'
-/** What else keeps a node from what it should run. */
+/** Scenarios in which something else keeps a node from the config that it should run. */
 const TROUBLE = 'crash loop|hung kubelet|directory is lost|refusal'
 const OUTAGE = 'fault: the API server'
 

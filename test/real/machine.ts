@@ -38,7 +38,7 @@ export class Machine {
   readonly metricsPort: number
   readonly agent: Agent
   #systemd: SimulatedSystemd | undefined
-  /** What was asked of systemd that is no question, and what kubelet said last. */
+  /** Commands to systemd that are no question, and the last lines of kubelet. */
   readonly #asked: string[] = []
   readonly #kubeletLines: string[] = []
 

@@ -1,5 +1,6 @@
 /**
- * What people write on a Node and read from it, as the README has it and not the agent's own code.
+ * The words that people write on a Node and read from it, as the README has them and not the
+ * agent's own code.
  */
 export const GUARDED_PREFIX = 'kubelet-cfg-agent.node-restriction.kubernetes.io'
 export const CONFIG_LABEL = `${GUARDED_PREFIX}/config`

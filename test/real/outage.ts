@@ -34,7 +34,7 @@ export function addOutageScenarios(plane: ControlPlane, program: string): void {
         admin.untilStatus(
           {
             assigned: good,
-            // What an operator gave up is no last-known-good any more.
+            // A config that an operator gave up is no last-known-good any more.
             error:
               'config rolled back at the request of an operator of the node; rolled back to local config, see kubelet-cfg-agent log for details',
           },

@@ -12,7 +12,7 @@ import { listCandidates } from '../preflight/corpus/candidates.ts'
 import { compare, misreadIn } from '../preflight/corpus/compare.ts'
 import { listGateCandidates } from '../preflight/corpus/of-gates.ts'
 import { type Disagreement, isKnown, type Machine, readDisagreements, readVerdicts } from '../preflight/corpus/recorded.ts'
-import { ACCEPTED, type AskedKubelet, askAll, canStart } from './kubelet-verdict.ts'
+import { ACCEPTED, type AskedKubelet, askAll, canServe, canStart, type Stage } from './kubelet-verdict.ts'
 import type { Binaries } from './lab/build.ts'
 import { OLD_MINOR } from './lab/node-choice.ts'
 import { run } from './lab/processes.ts'
@@ -23,7 +23,7 @@ import { compareMerged } from './preflight-drop-ins.ts'
 const FIRST_WITH_DEFAULTS = 32
 /** From here on kubelet logs its effective config. */
 const FIRST_WITH_LOG = 37
-/** They stand for all gates of a stage. */
+/** Names that stand for all gates of a stage. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 /** Each takes a minute, and many where the machine is busy: they run behind other lanes. */
 const LIMIT_MS = 3_600_000
@@ -49,6 +49,7 @@ export function addLaterCorpusScenarios({ kubelet: binary }: Pick<Binaries, 'kub
   )
   if (minor >= FIRST_WITH_DEFAULTS) addDropInScenario(binary, minor)
   if (canStart(minor)) addStartScenario(binary, minor)
+  if (canServe(minor)) addServeScenario(binary, minor)
   addGateScenario(binary, minor)
 }
 
@@ -64,22 +65,47 @@ function addStartScenario(binary: string | undefined, minor: number): void {
   scenario(
     `preflight corpus: starting kubelet 1.${minor}`,
     async (step) => {
-      const kubelet = asked(binary, minor)
-      const late = listCandidates().flatMap((candidate) => {
-        const known = readDisagreements().get(candidate.name)
-        const atStart = known !== undefined && isKnown(known, minor, thisMachine()) ? known.atStart : undefined
-        return atStart === undefined ? [] : [{ ...candidate, atStart }]
-      })
-      await step(`${late.length} candidates that load are refused at the start, in the words on record`, async () => {
-        const verdicts = await askAll(kubelet, late, 'start')
-        const others = late.filter(({ name, atStart }) => verdicts.get(name)?.includes(atStart) !== true)
-        assert.deepEqual(
-          others.map(({ name }) => ({ name, is: verdicts.get(name) })),
-          [],
-        )
-      })
+      const late = listLate(minor, 'atStart')
+      await step(`${late.length} candidates that load are refused at the start, in the words on record`, () =>
+        endAll(asked(binary, minor), late, 'start'),
+      )
     },
     { timeoutMs: LIMIT_MS },
+  )
+}
+
+function addServeScenario(binary: string | undefined, minor: number): void {
+  scenario(
+    `preflight corpus: serving by kubelet 1.${minor}`,
+    async (step) => {
+      const late = listLate(minor, 'atServing')
+      await step(`${late.length} candidates that load end kubelet when it begins to serve, in the words on record`, () =>
+        endAll(asked(binary, minor), late, 'serve'),
+      )
+    },
+    { timeoutMs: LIMIT_MS },
+  )
+}
+
+interface Late extends Candidate {
+  /** Part of the message. */
+  readonly words: string
+}
+
+function listLate(minor: number, stage: 'atStart' | 'atServing'): Late[] {
+  return listCandidates().flatMap((candidate) => {
+    const known = readDisagreements().get(candidate.name)
+    const words = known !== undefined && isKnown(known, minor, thisMachine()) ? known[stage] : undefined
+    return words === undefined ? [] : [{ ...candidate, words }]
+  })
+}
+
+async function endAll(kubelet: AskedKubelet, late: readonly Late[], stage: Stage): Promise<void> {
+  const verdicts = await askAll(kubelet, late, stage)
+  const others = late.filter(({ name, words }) => verdicts.get(name)?.includes(words) !== true)
+  assert.deepEqual(
+    others.map(({ name }) => ({ name, is: verdicts.get(name) })),
+    [],
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the agent computes of kubelet's drop-ins, beside what a real kubelet makes of them: what is
- * empty, null or zero, and defaults that depend on another field.
+ * The config that the agent computes with kubelet's drop-ins, beside the one that a real kubelet
+ * makes: values that are empty, null or zero, and defaults that depend on another field.
  */
 import { strict as assert } from 'node:assert'
 import { effectiveConfig } from '../../src/preflight/change/effective.ts'

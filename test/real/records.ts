@@ -1,7 +1,7 @@
 /**
- * What the agent has to leave on disk and in the cluster, written down from the reference and not
- * from the agent's own code: the bytes of `meta/assigned`, the wire form of a source, an event's
- * name and message.
+ * The records that the agent has to leave on disk and in the cluster, written down from the
+ * reference and not from the agent's own code: the bytes of `meta/assigned`, the wire form of a
+ * source, an event's name and message.
  */
 
 /** A ConfigMap key in one version, in the order in which the API shows it. */

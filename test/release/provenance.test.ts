@@ -16,7 +16,7 @@ const INPUT: ProvenanceInput = {
   pins: [{ path: 'package-lock.json', sha256: 'e'.repeat(64), size: 2 }],
 }
 
-/** What in-toto's Statement v1 and SLSA's provenance v1 call required. */
+/** The fields that in-toto's Statement v1 and SLSA's provenance v1 require. */
 t.test('has the fields that the formats require', (t) => {
   const statement = JSON.parse(provenance(INPUT))
   t.equal(statement._type, 'https://in-toto.io/Statement/v1')

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
 import { AcceptedWarnings } from '../../src/report/accepted-warnings.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { IDENTITY, unit } from './build.ts'
 import { FakeLog } from './fakes.ts'
@@ -61,6 +61,23 @@ t.test('many and long ones are bounded, and those left out are counted', async (
   t.match(shown.at(-1), /^and \d\d more: see the log of the agent$/)
   t.ok(shown.every((line) => Buffer.byteLength(line) <= 200 && !/\p{Cc}/u.test(line)))
   t.ok(Buffer.byteLength(shown.join('')) < 600)
+})
+
+t.test('what kubelet does otherwise is one sentence for the condition', async (t) => {
+  const [first, second] = ['clusterDNS[0]: kubelet starts, and drops "x"', 'maxPods: kubelet starts, and takes the default 110']
+  const { open } = fresh()
+  const warnings = open()
+  const see = (...remarks: string[]) => {
+    warnings.see(node('a', remarks))
+    return warnings.otherwise(node('a'))
+  }
+  t.equal(see(UNKNOWN_FIELD), undefined)
+  t.equal(see(UNKNOWN_FIELD, first), `a warning: ${first}`)
+  t.equal(see(first, UNKNOWN_FIELD, second), `2 warnings, the first: ${first}`)
+  t.equal(open().otherwise(node('a')), `2 warnings, the first: ${first}`, 'also when the agent starts again')
+  t.equal(open().otherwise(node('b')), undefined, 'another content')
+  t.equal(Buffer.byteLength(see(`${first}${'é'.repeat(300)}`) ?? '') <= 300, true)
+  t.equal(see(), undefined)
 })
 
 t.test('a disk that cannot be written, and a file that is none, stop nothing', async (t) => {

@@ -1,13 +1,13 @@
 /** Fixtures of the report tests: sources, a settled snapshot, transitions. */
 
-import { type ConfigMapSource, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
-import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
+import { type ConfigMapSource, type HeldSource, LOCAL } from '../../src/subject/config-source.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
+import type { UnitState } from '../../src/subject/unit-state.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 
 export const IDENTITY = 'kubelet-1'

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { sameSource } from '../../src/decision/config-source.ts'
 import { type Desired, resolveDesired, type Stale } from '../../src/decision/desired.ts'
 import { PHASES, type Phase } from '../../src/decision/phases.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import { recordSample } from '../../src/health/fold.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import { describeCondition, isAssignmentKnown, isTransient } from '../../src/report/condition.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { CONDITION_REASONS, type Condition, describeDegraded } from '../../src/report/reasons.ts'
 import { describeStatus } from '../../src/report/status.ts'
+import { sameSource } from '../../src/subject/config-source.ts'
+import type { UnitActivity } from '../../src/subject/unit-state.ts'
 import { anySnapshot } from '../decision/any-snapshot.ts'
 import { following, found, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
@@ -423,6 +423,14 @@ t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t
   }
   const onTrial = following(good, { running: { kind: 'none' } })
   t.equal(describe(onTrial, 'in-trial').reason, 'Restarting')
+})
+
+t.test('what kubelet does otherwise is said of what it runs alone', async (t) => {
+  const tell = (of: Snapshot, phase: Phase) => describeCondition(of, { phase, detail: 'DETAIL' }, NO_DEADLINES, 'a warning: x').message
+  t.match(tell(following(good, { proven }), 'settled'), /has passed its trial; a warning: x$/)
+  t.match(tell(following(good), 'in-trial'), /^trial of .*; a warning: x$/)
+  t.notMatch(tell(behind(), 'rollout'), 'a warning')
+  t.notMatch(tell(snapshot(), 'settled'), 'a warning', 'the local config')
 })
 
 t.test('that looks come late is said, whatever else there is to say', async (t) => {

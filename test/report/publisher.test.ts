@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/channels.ts'
+import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/publications.ts'
 import { Publisher } from '../../src/report/publisher.ts'
 import type { ConditionReason } from '../../src/report/reasons.ts'
 import { source, transition } from './build.ts'

@@ -18,12 +18,19 @@ function fresh() {
   const blind: Condition[] = []
   const seen: string[] = []
   const time = new FakeTime()
+  let warned: readonly string[] = []
   const reporter = new Reporter({
     clock: time.clock,
     log: new FakeLog(),
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
-    warnings: { see: ({ accepted }) => [...accepted.values()].flatMap(({ remarks }) => remarks ?? []) },
+    warnings: {
+      see: ({ accepted }) => {
+        warned = [...accepted.values()].flatMap(({ remarks }) => remarks ?? [])
+        return warned
+      },
+      otherwise: () => warned.find((remark) => remark.includes('kubelet starts, and')),
+    },
     syncFaults: { see: (_snapshot, { reason }) => void seen.push(reason) },
     publish: (_status, _seconds, standing) => void standings.push(standing),
     publishCondition: (condition) => void blind.push(condition),
@@ -145,4 +152,7 @@ t.test('what preflight warned of is in the annotation', async (t) => {
   const accepted = new Map([['key', { drain: [], remarks: ['unknown field "x": kubelet ignores it'] }]])
   t.same(JSON.parse(look({ accepted }, 100)?.annotation ?? '').warnings, ['unknown field "x": kubelet ignores it'])
   t.notOk('warnings' in JSON.parse(look({}, 101)?.annotation ?? ''))
+  t.notMatch(look({ accepted }, 102)?.condition.message, /unknown field/, 'the condition stays short')
+  const otherwise = new Map([...accepted].map(([key]) => [key, { drain: [], remarks: ['kubelet starts, and drops it'] }] as const))
+  t.match(look({ accepted: otherwise }, 103)?.condition.message, /has passed its trial; kubelet starts, and drops it$/)
 })

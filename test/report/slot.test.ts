@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Phase } from '../../src/decision/phases.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
@@ -7,6 +6,7 @@ import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Publisher } from '../../src/report/publisher.ts'
 import { Reporter } from '../../src/report/reporter.ts'
 import { findSlot } from '../../src/report/slot.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { following, found, held, IDENTITY, snapshot, source } from './build.ts'
 import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
 
@@ -37,7 +37,7 @@ function openNode(time: FakeTime, nodeName: string) {
     log,
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
-    warnings: { see: () => [] },
+    warnings: { see: () => [], otherwise: () => undefined },
     syncFaults: { see: () => {} },
     publish: (status, _trial, summary) => publisher.publish(status, summary),
     publishCondition: (condition) => publisher.publishCondition(condition),

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import * as texts from '../../src/decision/status-texts.ts'
-import type { WiringProblem } from '../../src/decision/unit-state.ts'
-import { patchOf } from '../../src/report/node-config.ts'
+import { CONFIG } from '../../src/report/node-config.ts'
 import { type ConfigStatus, describeStatus } from '../../src/report/status.ts'
+import { LOCAL } from '../../src/subject/config-source.ts'
+import type { WiringProblem } from '../../src/subject/unit-state.ts'
 import { following, found, held, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
 const good = source('100')
@@ -202,7 +202,7 @@ t.test('in any state, Node.status.config contains no content, no path of the nod
       phase,
     )
     const isTrue = status.active === undefined || status.active === 'local' || `content-${status.active.resourceVersion}` === running
-    return isTrue && !JSON.stringify(patchOf(status)).includes('SECRET') && status.error.length < 200
+    return isTrue && !JSON.stringify(CONFIG.write('node-1', status, undefined, 0)).includes('SECRET') && status.error.length < 200
   })
   t.doesNotThrow(() => fc.assert(holds))
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
 import { type ApplyTimer, NOT_TIMED, type TrialTimer, timeApply, timeTrial } from '../../src/report/timers.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import { following, found, IDENTITY, runningContent, snapshot, source } from './build.ts'
 
 const at = (seconds: number) => ({ now: { bootId: 'b1', monotonicUs: seconds * 1e6, wallMs: 0 } })

@@ -6,8 +6,8 @@ import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { type EvidenceAnswers, knownRollout, type ShownEvidence, showEvidence, turnKind } from '../../src/report/trial-report.ts'
 import type { Progress } from '../../src/rollout/progress.ts'
-import { lease, node, pods, runtime, type Story, serving, snapshotOf, staticPods } from '../decision/evidence-samples.ts'
 import { SECOND_US, snapshot } from '../decision/snapshots.ts'
+import { lease, node, pods, runtime, type Story, serving, snapshotOf, staticPods } from '../evidence/samples.ts'
 import { WAITING, WHY } from './waiting-node.ts'
 
 const AT_60 = [

@@ -2,7 +2,7 @@
 
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import { following, held, IDENTITY, runningContent, source } from './build.ts'
 
 export const NEXT = source('200')

@@ -7,7 +7,7 @@ import { decideRollout } from '../../src/rollout/decide.ts'
 import { placeOf } from '../../src/rollout/order.ts'
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
-import { type Observation, observe, observeTurn } from '../../src/rollout/silence.ts'
+import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
 import type { RolloutNode, RolloutView } from '../../src/rollout/view.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 
@@ -40,7 +40,7 @@ export interface Scene {
   /** Of the record, and of the config, when it saw that. */
   readonly recordUidBefore?: string
   readonly configUidBefore?: string
-  /** It is 1 now. */
+  /** The earlier number of the assignment, which is 1 now. */
   readonly assignmentBefore?: number
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
@@ -69,9 +69,15 @@ export function sceneView(scene: Scene): RolloutView {
   const old =
     was === undefined
       ? undefined
-      : observe(undefined, { ...before, record: recordOf(was), resourceVersion: '999', nowUs: START_US - 120 * MINUTE_US, contactUs: 0 })
+      : observeRecord(undefined, {
+          ...before,
+          record: recordOf(was),
+          resourceVersion: '999',
+          nowUs: START_US - 120 * MINUTE_US,
+          contactUs: 0,
+        })
   const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
-  const first = observe(old, { ...seen, nowUs: START_US, contactUs: 0 })
+  const first = observeRecord(old, { ...seen, nowUs: START_US, contactUs: 0 })
   const view = (observation: Observation, atUs: number): RolloutView => ({
     nowUs: atUs,
     config: {
@@ -86,7 +92,7 @@ export function sceneView(scene: Scene): RolloutView {
   })
   const { letGo = false } = decideRollout(view(first, START_US))
   const decided = scene.isHeldUntilNow === true ? first : observeTurn(first, letGo, START_US)
-  return view(observe(decided, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US }), nowUs)
+  return view(observeRecord(decided, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US }), nowUs)
 }
 
 function planRetry(text: string | undefined): number {
@@ -100,7 +106,7 @@ function recordOf(data: Data) {
   return parsed.record
 }
 
-/** It is free at 100 % only. */
+/** A node that is free at 100 % only. */
 const NODE: RolloutNode = {
   name: 'me',
   uid: uidWithShare(0.5, 0.6),

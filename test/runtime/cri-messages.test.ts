@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { decodeCgroupDriver, decodePods, decodeStatus, fieldsOf } from '../../src/runtime/cri-messages.ts'
+import { decodeCgroupDriver, decodeImageDirectory, decodePods, decodeStatus, fieldsOf } from '../../src/runtime/cri-messages.ts'
 import { containerMessage, message, READY_STATUS, sandboxMessage, varint } from './wire.ts'
 
 const read = (bytes: Buffer, left = 1000) => [...fieldsOf(bytes, { left })]
@@ -41,7 +41,7 @@ t.test('what is no message throws', async (t) => {
 t.test('any bytes end in fields or an error', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      for (const decode of [read, decodeStatus, decodeCgroupDriver, (from: Buffer) => decodePods(from, from)]) {
+      for (const decode of [read, decodeStatus, decodeCgroupDriver, decodeImageDirectory, (from: Buffer) => decodePods(from, from)]) {
         try {
           decode(Buffer.from(bytes))
         } catch (error) {

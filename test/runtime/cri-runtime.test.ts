@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { CriRuntime } from '../../src/runtime/cri-runtime.ts'
-import { GrpcChannel, LIMITS } from '../../src/runtime/grpc-channel.ts'
+import { CHANNEL_LIMITS, GrpcChannel } from '../../src/runtime/grpc-channel.ts'
 import { until } from '../until.ts'
 import { answerBytes, answerStatus, answerWith, type Behaviour, FakeRuntime } from './fake-runtime.ts'
 import { containerMessage, frame, message, READY_STATUS, sandboxMessage } from './wire.ts'
@@ -13,8 +13,8 @@ import { containerMessage, frame, message, READY_STATUS, sandboxMessage } from '
 const NOTHING = Buffer.alloc(0)
 
 /** Patient, so that a slow machine fails no test that is not about time. */
-const open = (limits: Partial<typeof LIMITS> = {}) =>
-  new CriRuntime((socket) => new GrpcChannel(socket, { ...LIMITS, timeoutMs: 3_600_000, ...limits }))
+const open = (limits: Partial<typeof CHANNEL_LIMITS> = {}) =>
+  new CriRuntime((socket) => new GrpcChannel(socket, { ...CHANNEL_LIMITS, timeoutMs: 3_600_000, ...limits }))
 
 const healthy: Behaviour = (stream, path) => {
   if (path.endsWith('/Status')) answerWith(stream, READY_STATUS)
@@ -81,6 +81,18 @@ t.test('the cgroup driver', async (t) => {
     else healthy(stream, path)
   }
   t.match(await runtime.cgroupDriver(fake.socket), { ok: false, detail: /RuntimeConfig of .*: gRPC status 14: unavailable/ })
+})
+
+t.test('where images are kept', async (t) => {
+  const fake = await fakeRuntime(t, (stream, path) => {
+    if (path === '/runtime.v1.ImageService/ImageFsInfo') answerWith(stream, message({ 1: message({ 1: 7, 2: message({ 1: '/images' }) }) }))
+    else answerStatus(stream, 12)
+  })
+  t.strictSame(await open().imageDirectory(fake.socket), { ok: true, value: '/images' })
+  for (const body of [message({}), message({ 1: message({ 1: 7 }) }), message({ 1: message({ 2: message({}) }) })]) {
+    fake.behaviour = (stream) => answerWith(stream, body)
+    t.strictSame(await open().imageDirectory(fake.socket), { ok: true, value: undefined })
+  }
 })
 
 t.test('a runtime that is not there, or not a runtime', async (t) => {

@@ -15,7 +15,7 @@ import {
   listenAddressKind,
   namespaceKind,
   nodeNameKind,
-  optional,
+  orNone,
   pathKind,
   plainPathKind,
   publicationsKind,
@@ -113,9 +113,9 @@ t.test('choices and switches', async (t) => {
 })
 
 t.test('optional: empty means none', async (t) => {
-  t.equal(read(optional(nodeNameKind), ''), undefined)
-  t.equal(optional(nodeNameKind).show(undefined), '')
-  t.match(read(optional(nodeNameKind), 'A'), 'is not a valid node name')
+  t.equal(read(orNone(nodeNameKind), ''), undefined)
+  t.equal(orNone(nodeNameKind).show(undefined), '')
+  t.match(read(orNone(nodeNameKind), 'A'), 'is not a valid node name')
 })
 
 t.test('lists of changes', async (t) => {

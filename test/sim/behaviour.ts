@@ -1,6 +1,6 @@
 /**
- * What kubelet does with a simulated config. The config says it in a comment; preflight, kubelet
- * and the invariants read it there.
+ * The behaviour of kubelet with a simulated config. The config says it in a comment; preflight,
+ * kubelet and the invariants read it there.
  */
 import type { ExitCause } from './sim-journal.ts'
 
@@ -22,7 +22,7 @@ export type Behaviour =
   | 'loses-lease'
   | 'not-ready'
   | 'breaks-serving'
-  /** What these two do is not undone by another config. */
+  /** The harm of these two is not undone by another config. */
   | 'loses-static-pods'
   | 'refuses-pods'
   /** Takes the container runtime down, as long as kubelet runs with it. */
@@ -55,14 +55,15 @@ export interface SimProcess {
   /** The kubelet that it was started as: the file on disk may be another one by now. */
   readonly version: number
   readonly startedAtUs: number
-  /** It was frozen for a while. */
+  /** The process was frozen for a while. */
   readonly isLate?: boolean
   /** The bytes that it was started with are lost: another version cannot be compared with them. */
   readonly isUntraceable?: boolean
-  /** So is the file that names its health port, and nothing recorded the port. */
+  /** The file that names the health port is lost, too, and nothing recorded the port. */
   readonly isPortLost?: boolean
   /**
-   * So is what told that they are the same config as an earlier wording, by which /run names it.
+   * The knowledge is lost, too, that these bytes are the same config as an earlier wording, by
+   * which /run names it.
    */
   readonly isRenamed?: boolean
   /** When it tells systemd that it is ready. */
@@ -96,8 +97,8 @@ export function localText(serial: number, base: LocalBase = 'good'): string {
 }
 
 /**
- * What the local config is as the base of parts: how their results behave, or `unusable`. By itself
- * it is good.
+ * The local config as the base of parts: how their results behave, or `unusable`. By itself it is
+ * good.
  */
 export type LocalBase = Behaviour | 'unusable'
 

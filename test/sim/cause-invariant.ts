@@ -6,11 +6,11 @@
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey, type TrialKey, trialKey } from '../../src/decision/trial-key.ts'
 import { findSuspended, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
+import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
 import { isGood, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'
@@ -21,12 +21,14 @@ const RECORD = layoutOf(DIRECTORY).record('assigned')
 
 export class CauseInvariant {
   readonly #world: SimWorld
-  /** What the agent was told when it wrote the record of the assignment, as that is now. */
+  /**
+   * The content that the agent was told when it wrote the record of the assignment, as that is now.
+   */
   #recorded = LOCAL_CONTENT as string
   #record: string | undefined
   /**
-   * What it was told each time it set out to write that since. A disk may fail, or the agent may
-   * die, and then the record stays as it was.
+   * The contents that the agent was told each time it set out to write that record since. A disk
+   * may fail, or the agent may die, and then the record stays as it was.
    */
   #told: (string | undefined)[] = []
 
@@ -96,7 +98,7 @@ function isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, t
   return contentOfKey(target) === lastKnownGood.content && findSuspended({ suspendedVerdicts }, target) !== undefined
 }
 
-/** What runs has failed, or what is assigned has, so that a fallback runs. */
+/** Whether the running config has failed, or the assigned one has, so that a fallback runs. */
 function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snapshot): boolean {
   if (unit.kind === 'unknown') return false
   const contents = [running.kind === 'known' ? running.content : undefined, assignedContent]

@@ -13,7 +13,9 @@ export class DiskInvariants {
   readonly #checkPromotion: (text: string) => void
   readonly #layout = layoutOf(DIRECTORY)
   #checkpoints = new Map<string, string>()
-  /** What each file held before it was replaced last, and how often power had been lost by then. */
+  /**
+   * The text of each file before it was replaced last, and how often power had been lost by then.
+   */
   readonly #replaced = new Map<string, { readonly text: string; readonly lostPowers: number }>()
   #seenOperations = -1
   /** Of the present agent. undefined: it could not read its state yet. */

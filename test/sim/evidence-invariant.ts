@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import type { TrialKey } from '../../src/decision/trial-key.ts'
+import type { TrialKey } from '../../src/subject/trial-key.ts'
 import { behaviourOf, breaksNode, isOneWay } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 

@@ -30,11 +30,14 @@ export class FallbackInvariant {
   #failedSinceUs: number | undefined
   /** Everything has failed, and the agent rests before it tries again. */
   #rested = false
-  /** They took the runtime down, one after the other: the agent cannot know that of any at once. */
+  /**
+   * Configs that took the runtime down, one after the other: the agent cannot know that of any at
+   * once.
+   */
   #killers: ReadonlySet<string> = new Set()
   #wasLeftDown = false
   #wish: string | undefined
-  /** It has been what kubelet starts with next, at least once. */
+  /** The wanted config has been the one that kubelet starts with next, at least once. */
   #isWishActive = false
   #suspensions = 0
   #lastStep: Step | undefined
@@ -99,7 +102,7 @@ export class FallbackInvariant {
     if (unit.leavings.isKilling) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.
     if (unit.systemctl.refuses || faults.readOnly) return true
-    // What does not run misses no deadline.
+    // A machine that was suspended misses no deadline.
     if (this.#suspensions !== this.#world.clock.suspensions) {
       this.#suspensions = this.#world.clock.suspensions
       return true
@@ -113,7 +116,8 @@ export class FallbackInvariant {
       this.#isWishActive = false
       return true
     }
-    // Its deadline begins when kubelet gets it, which a preflight that fails delays.
+    // The deadline of the wanted config begins when kubelet gets it, which a preflight that fails
+    // delays.
     if (!this.#isWishActive && this.#activatesWish()) {
       this.#isWishActive = true
       return true

@@ -6,14 +6,14 @@
 
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Wait } from '../../src/decision/step.ts'
-import { contentOfKey } from '../../src/decision/trial-key.ts'
 import { isOfFailure } from '../../src/decision/verdict.ts'
+import { contentOfKey } from '../../src/subject/trial-key.ts'
 import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 import { lateUs, limitUs } from './times.ts'
 import { lastKnownGoodText } from './victims.ts'
 
-/** What stays for ever. */
+/** The fault that stays for ever. */
 export type Staying = 'nothing' | 'api-down'
 
 /** As preflight takes here. */

@@ -4,8 +4,9 @@
  * is right that kubelet is restarted once then. So it is where an administrator wrote that file,
  * and kubelet was started again, while systemd or the disk kept the agent from looking.
  */
-import { nameEarlier } from '../../src/decision/config-source.ts'
+
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { nameEarlier } from '../../src/subject/config-source.ts'
 import { hashOf } from '../../src/systemd/original-records.ts'
 import { RUNTIME_DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'

@@ -2,8 +2,8 @@
  * How a simulated node is set up: its unit, its kind of activation, and how the cluster assigns.
  */
 import type { SwitchedChannel } from '../../src/decision/channels.ts'
-import type { WhenRefused } from '../../src/decision/policy.ts'
-import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import type { WhenRefused } from '../../src/decision/snapshot.ts'
+import type { ActivationKind } from '../../src/subject/unit-state.ts'
 import { seededRandom } from './random.ts'
 
 export interface NodeKind {

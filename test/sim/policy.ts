@@ -1,6 +1,6 @@
 /** The limits by which simulated agents decide. */
 
-import type { Policy } from '../../src/decision/policy.ts'
+import type { Policy } from '../../src/decision/snapshot.ts'
 import { ALL_REQUIRED, type EvidencePolicy } from '../../src/evidence/kinds.ts'
 
 /** An operator may switch it off: then /healthz alone decides. */

@@ -38,7 +38,7 @@ async function work(next: () => Part | undefined, reporting: Reporting): Promise
   if (worker !== undefined && !hasEnded(worker)) worker.disconnect()
 }
 
-/** Its channel may be open for a moment longer. */
+/** Whether the process has ended. Its channel may be open for a moment longer. */
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null
 }

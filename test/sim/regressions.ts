@@ -120,7 +120,8 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'spoil-overlay', seconds: 693 }],
     [0, { kind: 'node-fault', seconds: 644 }],
   ),
-  // What could not be read when the process was first seen was recorded as another content.
+  // A checkpoint that could not be read when the process was first seen was recorded as another
+  // content.
   'a checkpoint that cannot be read after a reboot': schedule(
     7003493,
     ...ASSIGN,
@@ -424,7 +425,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'touch-metadata', name: 'red' }],
     [0, { kind: 'restart-kubelet' }],
   ),
-  // Its last exit without the runtime was taken off its start deadline.
+  // Kubelet's last exit without the runtime was taken off its start deadline.
   'the container runtime answers a moment before kubelet exits for it': schedule(
     80049092,
     [0, { kind: 'assign', name: 'red' }],
@@ -468,7 +469,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { parts: true, journal: true, remembersRuntime: true },
   },
-  // It had exited often before.
+  // Kubelet had exited often before.
   'kubelet is replaced on disk a moment after it became healthy': {
     ...schedule(
       89000056,
@@ -528,7 +529,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { evidence: true, whenRefused: 'last-known-good', remembersRuntime: true, signals: true },
   },
-  // What the processes before it had been ill for counted against one that had just started.
+  // The illness of earlier processes counted against one that had just started.
   'the config file is edited in the moment in which kubelet comes back from a fault of the node': {
     ...schedule(
       2,

@@ -4,11 +4,11 @@
  * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
-import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey, type TrialKey } from '../../src/decision/trial-key.ts'
+import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../../src/subject/trial-key.ts'
 import { behaviourOf, isLocalText, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { POLICY } from './policy.ts'
@@ -17,7 +17,7 @@ import type { SimWorld } from './sim-world.ts'
 interface Restart {
   readonly atUs: number
   readonly boot: string
-  /** It is exempt from the hourly limit. */
+  /** The restart is exempt from the hourly limit. */
   readonly exempt: boolean
   /** Systemd had given kubelet up, and it is no fallback. */
   readonly failed: boolean
@@ -99,7 +99,7 @@ export class RestartInvariant {
     this.#world.unseenEditUs = undefined
   }
 
-  /** What told that two wordings are one config was lost with the state directory. */
+  /** Whether the knowledge that two wordings are one config was lost with the state directory. */
   #isForgotten(): boolean {
     const { unit, files } = this.#world
     const path = this.#world.nextConfigPath()

@@ -12,10 +12,10 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RequestWriter } from '../../src/checkpoint/requests.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
-import type { ContentHash } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
+import type { ContentHash } from '../../src/subject/config-source.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { Doze } from './doze.ts'
@@ -40,7 +40,7 @@ const LAYOUT = layoutOf(DIRECTORY)
  * hour.
  */
 const CALM_US = 1.2 * 3600e6
-/** What happens to every node, and takes nothing from the evidence about a process. */
+/** Events that happen to every node, and take nothing from the evidence about a process. */
 const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
   'edit',
   'assign',
@@ -90,7 +90,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
     if (!ORDINARY.has(event.kind)) for (const text of [world.unit.process?.text, world.nextText()]) world.doubts.add(text ?? '')
     applyEvent(world, event)
   }
-  // What waits for a drained node gets one at last.
+  // A config that waits for a drained node gets one at last.
   world.drained = 'for good'
   const end = options.stop && (await run.stopFaults(options.stop.stays))
   await run.settle()
@@ -142,7 +142,7 @@ class Run {
   get #isTrying(): boolean {
     const { unit, nowUs } = this.#world
     const isIll = !unit.isStoppedByOperator && !unit.isHealthy()
-    // What is being tried at this moment may fail, too.
+    // A config that is being tried at this moment may fail, too.
     const isYoung = unit.process !== undefined && nowUs - unit.process.startedAtUs < 60e6
     const isRetrial = (this.#lastSnapshot?.suspendedVerdicts.size ?? 0) > 0
     return isIll || isYoung || isRetrial || this.#lastWait?.detail.includes('is tried again') === true
@@ -225,8 +225,8 @@ class Run {
       world.woken = false
       for (let passes = 0; ; passes += 1) {
         assert(passes < MOST_PASSES_IN_A_ROW, 'livelock: the agent never waits')
-        // What runs from a fixed file is told by the time: it was started before or after the file
-        // was replaced, never in the same microsecond.
+        // The config of a process that runs from a fixed file is told by the time: the process was
+        // started before or after the file was replaced, never in the same microsecond.
         if (world.kind.activation !== 'env' && world.unit.lastStartedAtUs === world.nowUs) world.advanceTo(world.nowUs + 1)
         world.faults.agentActs = true
         this.#lastSnapshot = undefined
@@ -242,7 +242,7 @@ class Run {
           assert(step.untilUs > world.nowUs, `livelock: the agent waits until a time in the past: ${step.detail}`)
           this.#wakeAtUs = Math.max(step.untilUs, world.nowUs + this.#slownessUs)
           this.#lastWait = step
-          // What the agent hears during a pass, it looks at next.
+          // A change that the agent hears of during a pass, it looks at next.
           if (this.#lastSnapshot !== undefined && !world.woken)
             this.#doze = Doze.begin(world, this.#lastSnapshot, step, this.#wakeAtUs, this.#slownessUs)
           this.#wakeAtUs = this.#doze?.untilUs ?? this.#wakeAtUs

@@ -25,7 +25,7 @@ export type WorldEvent =
   | { readonly kind: 'lose-events'; readonly seconds: number }
   | { readonly kind: 'disk-full'; readonly seconds: number }
   | { readonly kind: 'disk-error'; readonly fault: 'EIO' | 'short-write'; readonly operations: number }
-  /** So many reads of the disk may fail; the agent reads again. */
+  /** The number of reads of the disk that fail; the agent reads again. */
   | { readonly kind: 'read-error'; readonly reads: number }
   /** `hangs`: it accepts connections, and never answers. */
   /** `kills`: kubelet exits after so many seconds of it, too. */
@@ -193,7 +193,7 @@ function makeBreakingEdit(random: Random): WorldEvent {
   return { kind: 'edit', name: random.pick(NAMES), behaviour: random.pick(BREAKING) }
 }
 
-/** What happens to nodes besides. */
+/** Other faults that happen to nodes. */
 function makeFault(random: Random): WorldEvent {
   const seconds = random.pick([random.between(1, 15), random.between(15, 100), random.between(100, 1000)])
   return random.pick<WorldEvent>([
@@ -211,7 +211,7 @@ function makeFault(random: Random): WorldEvent {
 /** Of the events, which are many by then. */
 const HARDSHIP_SHARE = 0.15
 
-/** What was brought into the world last: the events of earlier seeds stay as they are. */
+/** The fault that was brought into the world last: the events of earlier seeds stay as they are. */
 function makeHardship(random: Random): WorldEvent {
   return { kind: 'runtime-down', hangs: true, seconds: random.pick([random.between(5, 100), random.between(100, 1000)]) }
 }
@@ -226,7 +226,7 @@ function makeReset(random: Random): WorldEvent {
 
 const INTERVENTION_SHARE = 0.25
 
-/** What somebody else does to kubelet, in the middle of what the agent does. */
+/** Acts of somebody else on kubelet, in the middle of the agent's own. */
 function makeIntervention(random: Random): WorldEvent {
   const seconds = random.between(150, 500)
   return random.pick<WorldEvent>([
@@ -260,7 +260,7 @@ function makeDown(random: Random): WorldEvent {
   ])
 }
 
-/** These go on for hours of simulated time: few are enough. */
+/** Behaviours that go on for hours of simulated time: few are enough. */
 const LONG: readonly Behaviour[] = ['kills-runtime', 'slow-crash-loop']
 
 function pickBehaviour(random: Random): Behaviour {

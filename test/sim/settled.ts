@@ -5,9 +5,9 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
-import type { ConfigMapData } from '../../src/decision/config-source.ts'
 import type { FoundConfigMap } from '../../src/decision/desired.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
+import type { ConfigMapData } from '../../src/subject/config-source.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
@@ -97,7 +97,7 @@ function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): bo
   const records = new FileRecords({ ...parts, onSetAside: () => {}, run: world.runtime })
   const alike = new SameContents({ ...parts, runtimeDir: RUNTIME_DIRECTORY })
   const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), world.unit.identity))
-  // What has been tried again since, and is healthy, is not condemned any more.
+  // A config that has been tried again since, and is healthy, is not condemned any more.
   return verdict !== undefined && verdict.suspended !== true
 }
 
@@ -112,7 +112,7 @@ export function isWell(world: SimWorld, { runs, lastKnownGood, assigned }: Settl
   return text === runs && text === lastKnownGood && text === assigned
 }
 
-/** What kubelet should start with: the rendered config if the node has an overlay. */
+/** The data that kubelet should start with: the rendered config if the node has an overlay. */
 function dataOf({ rendered, data }: FoundConfigMap): ConfigMapData {
   return rendered?.data ?? data
 }

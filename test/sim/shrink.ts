@@ -6,7 +6,10 @@ import { errorMessage } from '../../src/values/errors.ts'
 import { runSchedule } from './run.ts'
 import type { Schedule, Timed } from './schedule.ts'
 
-/** Such as `invariant 6`: the text after it names configs and times. */
+/**
+ * The invariant that the schedule breaks, such as `invariant 6`: the text after it names configs
+ * and times.
+ */
 export async function findBroken(schedule: Schedule): Promise<string | undefined> {
   try {
     await runSchedule(schedule)
@@ -29,7 +32,7 @@ export async function shrink(schedule: Schedule): Promise<Schedule> {
   for (let before = -1; before !== measure(shortest); ) {
     before = measure(shortest)
     for (let at = shortest.events.length - 1; at >= 0; at -= 1) {
-      // Its pause stays, so that the others happen at the same time; or goes with it.
+      // The event's pause stays, so that the others happen at the same time; or goes with it.
       if (!(await tries(withoutEvent(shortest.events, at, true)))) await tries(withoutEvent(shortest.events, at, false))
     }
     for (let at = 0; at < shortest.events.length; at += 1) {

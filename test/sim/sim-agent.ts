@@ -13,7 +13,6 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
-import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
@@ -21,6 +20,7 @@ import { keyOf, type Preflight, type PreflightRequest } from '../../src/ports/pr
 import type { ConfigFacts, ConfigFiles, RuntimeProbe } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
+import type { TrialKey } from '../../src/subject/trial-key.ts'
 import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
@@ -56,7 +56,7 @@ class SimPreflight implements Preflight {
     if (this.#world.unit.leavings.kills(text ?? '') && !fallback)
       return { kind: 'refused', reason: 'validate', detail: 'cpu_manager_state was written by policy static' }
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
-    // What the others change makes no pod fail.
+    // The changes of the other configs make no pod fail.
     const changed = [behaviour === 'refuses-pods' ? 'systemReserved.cpu' : 'nodeStatusReportFrequency']
     return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [], changed }
   }

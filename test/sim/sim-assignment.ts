@@ -1,15 +1,15 @@
 /**
- * What the cluster wants of the simulated node: as the agent knows it, and as it is. Parts are
- * merged by the agent's own source of parts; only the merging itself is simulated.
+ * The assignment that the cluster wants of the simulated node: as the agent knows it, and as it is.
+ * Parts are merged by the agent's own source of parts; only the merging itself is simulated.
  */
 
-import type { ConfigMapData } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import { applyOverlay, applyPart } from '../../src/overlay/apply.ts'
-import type { PartResult } from '../../src/overlay/merge-part.ts'
+import type { MergeResult } from '../../src/overlay/merge-part.ts'
 import { PartSource } from '../../src/overlay/part-source.ts'
 import { nameRendering, type OverlayView } from '../../src/overlay/read-overlay.ts'
 import type { LocalConfigView, ReadLocalConfig } from '../../src/ports/assignment-source.ts'
+import type { ConfigMapData } from '../../src/subject/config-source.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { baseOf, mergedText } from './behaviour.ts'
 import { LOCAL_PATH } from './paths.ts'
@@ -54,7 +54,7 @@ export class SimAssignment {
   }
 
   /**
-   * What the agent knows of the assignment, with parts merged and the overlay applied.
+   * The assignment as the agent knows it, with parts merged and the overlay applied.
    * @param readLocal absent: the agent does not look
    */
   desired(readLocal: ReadLocalConfig = () => ({ kind: 'unknown', detail: 'not read' })): Desired {
@@ -96,7 +96,7 @@ export class SimAssignment {
     return Math.min(overlayUs, this.#sleep?.untilUs ?? Number.POSITIVE_INFINITY)
   }
 
-  /** That time has come. */
+  /** To be called when that time has come. */
   advance(): void {
     const { onChange, nowUs } = this.#parts
     if (this.#sleep !== undefined && nowUs() >= this.#sleep.untilUs) {
@@ -128,7 +128,7 @@ export class SimAssignment {
   }
 }
 
-function merge(local: string, data: ConfigMapData, key: string): PartResult {
+function merge(local: string, data: ConfigMapData, key: string): MergeResult {
   const part = data[key]
   if (part === undefined) return { ok: true, rendered: nameRendering(data, key), patches: [] }
   const text = mergedText(part, local)

@@ -52,7 +52,7 @@ export class SimCluster implements AssignmentSource {
   #changes = 0
   #viewed = 0
   #view: View | undefined
-  /** What the view means. */
+  /** The assignment that the view means. */
   #desired: Desired | undefined
 
   constructor(random: Random, { channel, parts }: Pick<NodeKind, 'channel' | 'parts'>) {
@@ -66,7 +66,7 @@ export class SimCluster implements AssignmentSource {
     return this.#desired
   }
 
-  /** What a client without delay would see: where the agent has to arrive. */
+  /** The assignment that a client without delay would see: where the agent has to arrive. */
   truth(): Desired {
     return this.#resolve({ node: this.#node, selecting: this.#assigned, nodePaused: this.#nodePaused, configMaps: this.#configMaps })
   }

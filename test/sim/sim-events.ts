@@ -1,4 +1,4 @@
-/** What each event of a schedule does to the simulated node. */
+/** The effect of each event of a schedule on the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { isLocalText, type LocalBase } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
@@ -8,7 +8,7 @@ import type { SimWorld } from './sim-world.ts'
 
 /** Faults of the disk end after this time, used up or not. */
 const LONGEST_FAULT_SECONDS = 600
-/** What was seen of a node is judged for so long. */
+/** Evidence about a node is judged for this long. */
 const EVIDENCE_LASTS_SECONDS = 900
 
 export function applyEvent(world: SimWorld, event: WorldEvent): void {

@@ -1,6 +1,6 @@
 /**
- * What the API server, kubelet's TLS port and the container runtime tell the agent about the
- * running kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it
+ * The answers of the API server, kubelet's TLS port and the container runtime to the agent about
+ * the running kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it
  * (behaviour.ts).
  */
 import type { Fact, Question, SeenFact } from '../../src/evidence/kinds.ts'
@@ -116,7 +116,7 @@ export class SimEvidence implements EvidenceProbe {
   }
   #renewals = 'none'
 
-  /** What kubelet once refused stays refused. */
+  /** A pod that kubelet once refused stays refused. */
   #pods(): PodsAnswer {
     const lost = Array.from({ length: this.#world.unit.lostPods }, (_, index) => ({
       uid: `pod-${index}`,

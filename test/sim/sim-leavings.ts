@@ -1,7 +1,7 @@
 /**
- * What a config leaves on the node: with it, kubelet writes the state of another policy of its CPU
- * manager, and no kubelet of the former policy starts over that (kubernetes issue 95041). The agent
- * deletes no file of kubelet's: it says what to do, and a person does it.
+ * The state that a config leaves on the node: with it, kubelet writes the state of another policy
+ * of its CPU manager, and no kubelet of the former policy starts over that (kubernetes issue
+ * 95041). The agent deletes no file of kubelet's: it says what to do, and a person does it.
  */
 import { behaviourOf } from './behaviour.ts'
 
@@ -13,7 +13,7 @@ export class SimLeavings {
   /** How often such a file was left and deleted. */
   #changes = 0
 
-  /** What preflight sees of it. */
+  /** The basis by which preflight sees that state. */
   get basis(): string {
     return String(this.#changes)
   }

@@ -3,8 +3,8 @@
  * the rendered config behaves.
  */
 
-import type { ConfigMapData } from '../../src/decision/config-source.ts'
 import { nameRendering, type OverlayView, type Rendering } from '../../src/overlay/read-overlay.ts'
+import type { ConfigMapData } from '../../src/subject/config-source.ts'
 import { type Behaviour, behaviourOf } from './behaviour.ts'
 
 export class SimOverlay {

@@ -25,7 +25,7 @@ export class SimRuntime {
   readonly #nowUs: () => number
   #downFromUs = 0
   #downUntilUs = 0
-  /** It accepts connections, and never answers. */
+  /** The runtime accepts connections, and never answers. */
   #hangs = false
   /** Questions to which no answer has come yet, of the agent that runs. */
   #questions: readonly Question[] = []
@@ -139,7 +139,7 @@ export class SimRuntime {
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }
 
-  /** What a config keeps down stays down. */
+  /** A runtime that a config keeps down stays down. */
   endFault(): void {
     this.#downUntilUs = Math.min(this.#downUntilUs, this.#nowUs())
     this.#questions = this.#questions.map((question) => ({ ...question, atUs: this.#nowUs() }))

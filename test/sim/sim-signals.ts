@@ -1,6 +1,6 @@
 /**
- * What systemd says of kubelet's unit on a simulated node: some of it comes late, twice or never,
- * and for some time the agent hears nothing at all.
+ * The signals of systemd about kubelet's unit on a simulated node: some of them come late, twice or
+ * never, and for some time the agent hears nothing at all.
  */
 import type { UnitSignals } from '../../src/ports/unit.ts'
 import { NEVER } from './behaviour.ts'

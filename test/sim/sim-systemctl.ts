@@ -1,8 +1,8 @@
 /** How systemctl answers the agent. */
 export type SystemctlFault =
-  /** Its state cannot be asked for, and it refuses commands. */
+  /** The unit's state cannot be asked for, and systemd refuses commands. */
   | 'down'
-  /** It refuses commands. */
+  /** Systemd refuses commands. */
   | 'refuses'
   /** A command is carried out, but the agent gets no answer in time. */
   | 'late'

@@ -1,7 +1,7 @@
 /**
- * What happens to a simulated node that no config causes, and that passes: the pod network is away,
- * pods are evicted, the API server answers 429, the agent gets no CPU, kubelet's identity differs
- * at each start.
+ * Troubles of a simulated node that no config causes, and that pass: the pod network is away, pods
+ * are evicted, the API server answers 429, the agent gets no CPU, kubelet's identity differs at
+ * each start.
  */
 const KINDS = ['not-ready', 'api-busy', 'starved', 'identity-varies'] as const
 export type Trouble = (typeof KINDS)[number]

@@ -1,6 +1,6 @@
-/** What a simulated unit needs of its node. */
+/** The parts of its node that a simulated unit needs. */
 import type { Layout } from '../../src/checkpoint/layout.ts'
-import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ReadyWiring } from '../../src/subject/unit-state.ts'
 import type { SimProcess } from './behaviour.ts'
 import type { NodeKind } from './node-kind.ts'
 import type { Random } from './random.ts'
@@ -28,7 +28,9 @@ export interface SimUnitWorld {
   onRestart(): void
   /** kubelet ends or dies with this config, which is not the cause. */
   onVictim(text: string): void
-  /** What a config left on the node keeps kubelet from starting with this one. */
+  /**
+   * Called when the state that a config left on the node keeps kubelet from starting with this one.
+   */
   onLeavings(text: string): void
   onCommand(): void
   /** kubelet has started. */

@@ -5,9 +5,9 @@
  */
 
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
-import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 import type { Unit } from '../../src/ports/unit.ts'
+import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/subject/unit-state.ts'
 import { HeldAnswer } from '../../src/systemd/held-answer.ts'
 import { describeProcess } from '../../src/systemd/unit-activity.ts'
 import {
@@ -39,7 +39,7 @@ const GIVES_UP_AFTER_SECONDS = 15
 const START_TIMEOUT_US = 90e6
 const OPERATOR_COMES_AFTER_US = 60e6
 
-/** What systemctl says. */
+/** The state that systemctl shows. */
 interface Shown {
   readonly activity: UnitActivity
   readonly invocationId: string
@@ -271,7 +271,7 @@ export class SimUnit implements Unit, HealthProbe {
     return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s', mayBeTaken: true } : { ok: true }
   }
 
-  /** It leaves a unit that looks stopped until the start that follows. */
+  /** `reset-failed` leaves a unit that looks stopped until the start that follows. */
   #resetFailed(): void {
     if (this.#state !== 'failed') return
     this.#state = 'stopped'
@@ -370,7 +370,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.#state = 'stopped'
   }
 
-  /** What a stop leaves behind: it takes a moment. */
+  /** The state after a stop, which takes a moment. */
   #stop(): void {
     const now = this.#world.nowUs()
     if (this.#process !== undefined) this.#down = { activeExitUs: now - 2, mainExitUs: now - 1, inactiveEnterUs: now }
@@ -420,9 +420,9 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   /**
-   * What was on record under /run is lost. Whose start it was that failed for another unit was on
-   * record there: a person's looks the same, and a person who has seen the error may want the unit
-   * down. Of its own start the agent has another record, if that could be written.
+   * The records under /run are lost. They said whose start it was that failed for another unit: a
+   * person's looks the same, and a person who has seen the error may want the unit down. Of its own
+   * start the agent has another record, if that could be written.
    */
   loseRecords(): void {
     this.#isLeftStopped = false
@@ -542,7 +542,7 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.runtime.isUp(this.runtime.endpointOf(text))) return this.#fateWithRuntime(text, at)
     const hangsUntilUs = this.#hangsUntilUs(text)
     if (hangsUntilUs === undefined) return diesAfter(at, 1.5)
-    // It waits, and goes on once it is answered.
+    // Kubelet waits, and goes on once it is answered.
     const dies = diesAfter(at, GIVES_UP_AFTER_SECONDS)
     if (hangsUntilUs >= dies.exitsAtUs) return dies
     const fate = this.#fateWithRuntime(text, hangsUntilUs)

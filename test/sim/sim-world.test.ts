@@ -8,7 +8,8 @@ for (const activation of ['env', 'file', 'drop-in'] as const) {
   t.test(`reads of the agent that fail keep kubelet from nothing, whatever its start has to look up: ${activation}`, async (t) => {
     const world = new SimWorld(1, { ...PLAIN_NODE, activation })
     const before = world.unit.invocationId
-    // Its start looks whether it runs last-known-good, which is the victim of the node then.
+    // The start of the fault looks whether kubelet runs last-known-good, which is the victim of the
+    // node then.
     world.unit.nodeFault(60)
     world.faults.agentActs = true
     world.faults.failReads(1000)

@@ -7,8 +7,8 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import type { Policy } from '../../src/decision/policy.ts'
-import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { Policy } from '../../src/decision/snapshot.ts'
+import type { ActivationKind, ReadyWiring } from '../../src/subject/unit-state.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import type { Instant } from '../../src/values/durations.ts'
 import { MemoryRecords } from '../agent/memory-runtime.ts'
@@ -68,7 +68,7 @@ export class SimWorld {
   agentFromUs = 0
   /** The running agent was killed, or the machine went down. */
   agentDead = false
-  /** What has happened so far, and what has ended. */
+  /** The number of things that have happened so far, and that have ended. */
   happenings = 0
   /** The process of kubelet that the agent knows. */
   seenInvocation = ''
@@ -208,7 +208,7 @@ export class SimWorld {
 
   /** A person reads what kubelet says, and does it. */
   #sufferLeavings(text: string): void {
-    // It is one misfortune, however often kubelet starts until that person has come.
+    // The trouble is one misfortune, however often kubelet starts until that person has come.
     if (!this.#killedByLeavings.has(text)) this.suffer(text)
     this.#killedByLeavings.add(text)
     if (this.#isPersonComing) return
@@ -257,7 +257,7 @@ export class SimWorld {
     while (runtime.asker === asker && runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
       const nextUs = Math.max(this.nowUs, Math.ceil(Math.min(untilUs, this.nextUs())))
       this.faults.lookAside(() => this.advanceTo(nextUs))
-      // What the agent does then is later than what has happened meanwhile, such as a start.
+      // The agent's next act is later than what has happened meanwhile, such as a start.
       this.clock.advanceTo(this.nowUs + 1)
       await setImmediate()
     }

@@ -4,7 +4,7 @@ import { seededRandom } from './random.ts'
 import type { Schedule } from './schedule.ts'
 
 export interface Stop {
-  /** So many events. */
+  /** The number of events before the stop. */
   readonly after: number
   readonly stays: Staying
 }

@@ -4,10 +4,9 @@
  * or excuses kubelet, starts the times anew, and ends nothing else.
  */
 import assert from 'node:assert/strict'
-import type { Policy } from '../../src/decision/policy.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey } from '../../src/decision/trial-key.ts'
+import { contentOfKey } from '../../src/subject/trial-key.ts'
 import { isLocalText, type SimProcess } from './behaviour.ts'
 import { CONTAINERD } from './sim-runtime.ts'
 import { STARVED_US } from './sim-troubles.ts'
@@ -19,7 +18,9 @@ interface Exit {
   readonly startedAtUs: number
   readonly atUs: number
   readonly said: string | undefined
-  /** What differs at each start makes another kubelet, with exits of its own. */
+  /**
+   * A part of the identity that differs at each start makes another kubelet, with exits of its own.
+   */
   readonly identity: string
 }
 
@@ -34,7 +35,9 @@ const ANSWERS: readonly Step['kind'][] = ['condemn', 'try-again', 'forgive', 're
 export class TimesInvariant implements KubeletObserver {
   readonly #world: SimWorld
   readonly #isPaused: () => boolean
-  /** What kubelet starts with next, on which kubelet, and in which look at the world. */
+  /**
+   * The content that kubelet starts with next, on which kubelet, and in which look at the world.
+   */
   #about = ''
   #exits: readonly Exit[] = []
   #exitsDueUs: number | undefined
@@ -46,11 +49,14 @@ export class TimesInvariant implements KubeletObserver {
   #lastUs = 0
   /** A look found the process that runs, or ran last, healthy. */
   #wasHealthy = false
-  /** What it was started with. */
+  /** The content that the process was started with. */
   #started: string | undefined
   /** The node's runtime did not answer when it was started. */
   #beganSilent = false
-  /** What starts next has a verdict already: the agent rests on it, since it has nothing better. */
+  /**
+   * The content that starts next has a verdict already: the agent rests on it, since it has nothing
+   * better.
+   */
   #isCondemned = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {

@@ -2,9 +2,12 @@
  * The table of times of docs/concepts.md, "How soon a failing config is left", by the settings of a
  * node. test/docs compares the two.
  */
-import type { Policy } from '../../src/decision/policy.ts'
+import type { Policy } from '../../src/decision/snapshot.ts'
 
-/** So near its start an exit counts as one of a crash loop by its words, and the next start too. */
+/**
+ * An exit this near to its start counts as one of a crash loop by its words, and the next start
+ * too.
+ */
 export const ALIKE_WITHIN_US = 60e6
 export const ALIKE_EXITS = 2
 /** In a row they are a crash loop of kubelets that differ at each start. */
@@ -23,7 +26,9 @@ export const FAILING = [
 
 export type Failing = (typeof FAILING)[number]['failing']
 
-/** What a failing kubelet is left after, from when it has failed so. */
+/**
+ * The time after which a failing kubelet's config is left, counted from when kubelet has failed so.
+ */
 export function limitUs(failing: Failing, { startDeadlineUs, toleranceUs }: Policy): number {
   switch (failing) {
     case 'exits':

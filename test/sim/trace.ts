@@ -62,7 +62,7 @@ class Recorder {
   readonly lines: string[] = []
   #world: SimWorld | undefined
   #sizeBefore = 0
-  /** What was last reported of each kind. */
+  /** The last report of each kind. */
   readonly #reported = new Map<string, string>()
 
   readonly #log: Log = { debug: this.#logAs('debug'), info: this.#logAs('info'), warn: this.#logAs('warn'), error: this.#logAs('error') }
@@ -121,7 +121,9 @@ class Recorder {
     if (event !== undefined) this.add('event', event)
   }
 
-  /** What a real agent would publish. Its reporter writes nothing to the simulated disk. */
+  /**
+   * The reports that a real agent would publish. Its reporter writes nothing to the simulated disk.
+   */
   #observe(world: SimWorld): PassObserver {
     const reporter = new Reporter({
       clock: { now: () => world.now() },
@@ -132,7 +134,7 @@ class Recorder {
         this.add('history', transition)
         this.#tell({ ...transition, atNs: '0' })
       }, []),
-      warnings: { see: () => [] },
+      warnings: { see: () => [], otherwise: () => undefined },
       publish: (status, trial, summary) => {
         this.#report('status', status)
         this.#report('trial', trial)

@@ -18,7 +18,7 @@ import { lastKnownGoodText } from './victims.ts'
 const LAYOUT = layoutOf(DIRECTORY)
 /** An answer of the container runtime may be so old. */
 const ANSWER_AGE_US = 20e6
-/** So many exits of kubelet no container runtime excuses. */
+/** No container runtime excuses this many exits of kubelet. */
 const EXCUSES_FEWER = 60
 /** Within a day. */
 const RECURRING_EXITS = 10
@@ -31,7 +31,7 @@ interface Exit {
   readonly isExcused: boolean
 }
 
-/** What befell kubelet with one config, as the world knows it. */
+/** Events of kubelet with one config, as the world knows them. */
 interface Facts {
   readonly exits: readonly Exit[]
   /** Since when it may be ill. */
@@ -150,7 +150,7 @@ export class VerdictInvariant implements KubeletObserver {
     return troubles.isBlamed || (evidence === 'pods' && doubtful === true && troubles.evictions.length > 0)
   }
 
-  /** What a person or a boot started may be healthy by that. */
+  /** A kubelet that a person or a boot started may be healthy by that. */
   #checkConfirmation({ verdicts }: StepOf<'confirm'>): void {
     const { process } = this.#world.unit
     if (process === undefined || this.#requestedFrom !== undefined || this.#world.unit.invocationId === this.#takenForOwn) return

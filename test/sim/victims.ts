@@ -42,7 +42,7 @@ export class Victims {
     this.#rebootsMs.delete(text)
   }
 
-  /** It has passed a whole trial since: what befell it before says nothing any more. */
+  /** The config has passed a whole trial since: its earlier misfortunes say nothing any more. */
   proved(text: string): void {
     this.#unproven.delete(text)
     this.#rebootsMs.delete(text)

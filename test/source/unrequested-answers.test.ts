@@ -24,7 +24,7 @@ const named = <T extends { readonly metadata: object }>(object: T, metadata: obj
   metadata: { ...object.metadata, ...metadata },
 })
 
-/** What is not Node n1, and how it is described. */
+/** Objects that are not Node n1, and how each is described. */
 const NOT_THE_NODE: readonly (readonly [unknown, string])[] = [
   [without(UNASSIGNED, 'spec'), 'Node "n1" without a spec'],
   [{ ...UNASSIGNED, spec: null }, 'Node "n1" without a spec'],

@@ -1,10 +1,10 @@
 /** The contract of every kind of activation, and of the properties of its wiring. */
 import type { Test } from 'tap'
 import { contentHash } from '../../src/checkpoint/content.ts'
-import { type ConfigSource, sameSource } from '../../src/decision/config-source.ts'
-import type { ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Files } from '../../src/ports/files.ts'
+import { type ConfigSource, sameSource } from '../../src/subject/config-source.ts'
+import type { ReadyWiring, UnitState } from '../../src/subject/unit-state.ts'
 import type { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf } from './disk.ts'
 
@@ -20,7 +20,7 @@ export interface ActivationWorld {
   readonly activation: Activation
   readonly disk: FakeDisk
   readonly files: Pick<Files, 'read'>
-  /** What kubelet reads of all that the agent activates, or else of its local config. */
+  /** The text that kubelet reads of all that the agent activates, or else of its local config. */
   configText(): string | undefined
   /** The agent after a restart. */
   start(): Activation

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import t from 'tap'
-import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ActivationKind, ReadyWiring } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'

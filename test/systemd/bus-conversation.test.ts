@@ -92,7 +92,7 @@ t.test('a systemd that comes back to the bus is subscribed to again', async (t) 
   t.match(new BusReader().read(Buffer.concat(write)), [{ member: 'Subscribe' }])
   t.equal(conversation.quietSinceUs, undefined)
   t.strictSame(hear({ type: 'signal', sender: ':1.0', member: 'PropertiesChanged' }), { write: [], hint: false }, 'an old connection')
-  // It is away, and the bus answers in its place.
+  // The peer is away, and the bus answers in its place.
   hear({ type: 'error', sender: BUS, replySerial: 6 })
   t.equal(conversation.quietSinceUs, undefined)
   hear({ type: 'signal', sender: BUS, member: 'NameOwnerChanged' })

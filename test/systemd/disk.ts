@@ -1,7 +1,7 @@
 /** A disk in memory with checkpoints, and crashes at each of its steps. */
 
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import { FakeDisk, type FakeStep } from '../checkpoint/fake/fake-disk.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'

@@ -6,8 +6,8 @@
 
 import { type ExitResult, type MachineState, SHOWN_STATE, UnitMachine } from '../../demo/systemd/unit-machine.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
-import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../src/decision/unit-state.ts'
 import type { Unit } from '../../src/ports/unit.ts'
+import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../src/subject/unit-state.ts'
 import {
   chooseVerb,
   classifyActivity,
@@ -157,7 +157,7 @@ export class FakeUnit implements Unit {
     return healthyAfterUs <= ranUs && ranUs < unhealthyAfterUs
   }
 
-  /** What an operator does with systemctl. */
+  /** An operator starts the unit with systemctl. */
   start(): void {
     this.#machine.command('start', this.#nowUs)
   }
@@ -175,7 +175,7 @@ export class FakeUnit implements Unit {
     this.#endedWith = name
     this.#machine.command('stop', this.#nowUs)
   }
-  /** Its process ends without an error, and nobody asked for it. */
+  /** The unit's process ends without an error, and nobody asked for it. */
   endCleanly(): void {
     if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'success' }
     this.advanceTo(this.#nowUs)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
-import { findMeaning, parseRecord } from '../../src/systemd/original-records.ts'
+import { findMeaning, parseOriginalRecord } from '../../src/systemd/original-records.ts'
 import { fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWith } from './disk.ts'
 
@@ -196,7 +196,7 @@ t.test('damage and missing files', async (t) => {
   }
   disk.plant(recordPath, record)
   activation.activate(A, WIRING)
-  const hash = parseRecord(record.toString())?.original.hash
+  const hash = parseOriginalRecord(record.toString())?.original.hash
   disk.plant(`${DIRECTORY}/local/${directory}/${hash}`, 'not the original')
   disk.unlink('/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-local')
   t.throws(() => activation.activate('local', WIRING), { code: 'original-damaged' })

@@ -19,7 +19,7 @@ function createRecord() {
   return record
 }
 
-/** It was put in place of the local one at 10 us. */
+/** A config that was put in place of the local one at 10 us. */
 function configInPlace() {
   const disk = new FakeDisk(() => 0)
   const files = new DurableFiles(disk)

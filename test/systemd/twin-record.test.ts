@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import type { UnitState } from '../../src/decision/unit-state.ts'
+import type { UnitState } from '../../src/subject/unit-state.ts'
 import { errorCode } from '../../src/values/errors.ts'
 import { unit } from '../report/build.ts'
 import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf } from './disk.ts'

@@ -3,8 +3,8 @@
  * leave a file outside the agent's own directory.
  */
 import { dirname } from 'node:path'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
-import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
+import type { ReadyWiring } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { dropInWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
@@ -66,7 +66,7 @@ export class TwinWorld {
     activation.activate(target, wiring)
   }
 
-  /** What kubelet starts with next, as the agent knows it. */
+  /** The config that kubelet starts with next, as the agent knows it. */
   next(wiring = this.wiring): ConfigSource | 'unknown' {
     const state = this.start().read(wiring)
     return state.kind === 'checkpoint' ? state.source : state.kind
@@ -76,7 +76,7 @@ export class TwinWorld {
     return this.files.read(path)?.toString()
   }
 
-  /** What kubelet's local config is: of a drop-in, that it is not there. */
+  /** The text of kubelet's local config. Of a drop-in, local is that it is not there. */
   local(): string | undefined {
     return this.kind === 'file' ? this.text() : (this.text() ?? this.text(CONFIG))
   }

@@ -3,8 +3,8 @@
  * systemd.
  */
 import type { Test } from 'tap'
-import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { Unit } from '../../src/ports/unit.ts'
+import type { UnitState } from '../../src/subject/unit-state.ts'
 
 export type KnownUnit = Extract<UnitState, { kind: 'known' }>
 

@@ -11,7 +11,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const require = createRequire(import.meta.url)
-/** These are loaded only where a text is not in the cache. */
+/** Compilers that are loaded only where a text is not in the cache. */
 const esbuild = () => require('esbuild')
 const tsBlankSpace = () => require('ts-blank-space').default
 
@@ -51,7 +51,7 @@ export function resolve(specifier, context, nextResolve) {
   return { url: pathToFileURL(path).href, format: 'module', shortCircuit: true }
 }
 
-/** It has the version. */
+/** The manifest, which has the version. */
 function readManifest(name) {
   return readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8')
 }

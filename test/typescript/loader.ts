@@ -1,5 +1,5 @@
 /**
- * What `--import` gets in a process that a test starts, whatever its working directory is. It loads
- * this project's TypeScript as tsx does, for less CPU.
+ * The module for `--import` in a process that a test starts, whatever its working directory is. It
+ * loads this project's TypeScript as tsx does, for less CPU.
  */
 export const LOADER = new URL('./register.mjs', import.meta.url).href

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { editDistance, nearest, nearestPlausible } from '../../src/values/nearest.ts'
+import { editDistance, nearest } from '../../src/values/nearest.ts'
 
 t.test('finds the nearest name', async (t) => {
   const known = ['trialDuration', 'startDeadline', 'spread', 'kubeconfig']
@@ -9,16 +9,6 @@ t.test('finds the nearest name', async (t) => {
   t.equal(nearest('KUBECONF', known), 'kubeconfig', 'ignores case')
   t.equal(nearest('zzz', known), 'spread', 'returns even a distant name')
   t.equal(nearest('x', []), undefined)
-})
-
-t.test('a name that is half another one is no suggestion', async (t) => {
-  const known = ['port', 'maxPods', 'podsPerCore', 'kubeReserved']
-  t.equal(nearestPlausible('maxPod', known), 'maxPods')
-  t.equal(nearestPlausible('maxpods', known), 'maxPods')
-  t.equal(nearestPlausible('podPerCores', known), 'podsPerCore')
-  t.equal(nearestPlausible('foo', known), undefined)
-  t.equal(nearestPlausible('nodeSelector', known), undefined)
-  t.equal(nearestPlausible('x', []), undefined)
 })
 
 t.test('edit distance', async (t) => {

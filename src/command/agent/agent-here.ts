@@ -9,7 +9,7 @@ import type { TakeOver } from './command.ts'
 
 interface AgentTraces {
   findHolder(): LockHolder
-  /** Of the agent that reported last in this boot. */
+  /** The process ID of the agent that reported last in this boot. */
   lastPid(): number | undefined
   holdsRemovedLock(pid: number): boolean
 }

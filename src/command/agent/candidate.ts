@@ -1,27 +1,28 @@
 /**
- * Loads the config that a command works on: a file (a config, or the manifest of a ConfigMap),
- * standard input, or a key of a ConfigMap in the cluster. Refuses what a ConfigMap cannot hold as
- * text (too long, not UTF-8): kubectl would reject it, or store it where kubelet does not look.
- * Pure but for the readers that are passed in.
+ * Loads the config that a command works on: a file (a config, the manifest of a ConfigMap, or
+ * something else that contains one), standard input, or a key of a ConfigMap in the cluster.
+ * Refuses what a ConfigMap cannot hold as text (too long, not UTF-8): kubectl would reject it, or
+ * store it where kubelet does not look. Pure but for the readers that are passed in.
  */
 import { isUtf8 } from 'node:buffer'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import type { ConfigLayer } from '../../overlay/layers.ts'
 import type { NodePatches } from '../../overlay/patch-set.ts'
 import type { Report } from '../../preflight/finding.ts'
+import { refuseUnread } from '../../preflight/finding.ts'
 import type { InspectedConfig } from '../../preflight/inspection.ts'
-import { refuseUnread } from '../../preflight/report.ts'
 import { accept, type Kind, refuse } from '../../settings/setting-kinds.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
-import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
+import { readWrapped } from '../wrapped-text.ts'
 import type { CommandContext } from './command.ts'
-import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
+import { findLayersOver, isNode, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 
 type CandidateName =
   | { readonly kind: 'stdin' }
@@ -36,13 +37,15 @@ type LoadedCandidate =
   | {
       readonly kind: 'loaded'
       readonly config: InspectedConfig
-      readonly shown: { readonly text: string; readonly place: Place }
+      readonly shown: { readonly text: string; readonly place: PlaceInFile }
       /** Of a config that this node merges, the lowest first. */
       readonly layers?: readonly ConfigLayer[]
+      /** Where it was in the text, which is not all a config. */
+      readonly taken?: string
     }
-  /** Kubelet can never get this text. */
-  | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
-  /** It could not be loaded. */
+  /** Kubelet can never get this text. `text`: for excerpts. */
+  | { readonly kind: 'refused'; readonly name: string; readonly report: Report; readonly text?: string }
+  /** The candidate could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 /** As in the documentation, and as the agent's RBAC grants. */
@@ -108,8 +111,8 @@ export async function loadCandidate(
   }
 }
 
-/** What is needed to merge a part. */
-type PartReaders = Pick<CommandContext, 'api'> & MergeReaders
+/** The readers that merging a part needs. */
+type PartReaders = Pick<CommandContext, 'api' | 'unit'> & MergeReaders
 
 async function readText(
   shown: string,
@@ -143,7 +146,7 @@ async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): P
   const manifest = await readManifestText(text, readers.yaml)
   switch (manifest.kind) {
     case 'none':
-      return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY, isAlone: true }, shown: { text, place: asIs } }
+      return loadAlone(shown, text, readers)
     case 'unclear':
       return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
     case 'found': {
@@ -153,6 +156,34 @@ async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): P
     }
   }
 }
+
+async function loadAlone(shown: string, text: string, readers: PartReaders): Promise<LoadedCandidate> {
+  const alone = (own: string, place: PlaceInFile, isPart = false): LoadedCandidate & { readonly kind: 'loaded' } => {
+    return { kind: 'loaded', config: { name: shown, files: { [KEY]: own }, key: KEY, isAlone: true, isPart }, shown: { text, place } }
+  }
+  const wrapped = await readWrapped(text, readers.yaml)
+  switch (wrapped.kind) {
+    case 'none':
+      return alone(text, asIs)
+    case 'named':
+      return {
+        kind: 'refused',
+        name: shown,
+        text,
+        report: refuseUnread('source/wrapper', wrapped.problem, wrapped.position, wrapped.advice),
+      }
+    case 'taken': {
+      // Where there is no node, there is nothing to merge it over.
+      const isHere = wrapped.isPart && isNode(await readers.unit.observe())
+      const loaded = isHere
+        ? await loadPart(shown, { data: { [KEY]: wrapped.text }, base: LOCAL }, KEY, readers)
+        : alone(wrapped.text, wrapped.place, wrapped.isPart)
+      return loaded.kind === 'loaded' ? { ...loaded, taken: wrapped.from } : loaded
+    }
+  }
+}
+
+const LOCAL: Base = { kind: 'local', text: 'local' }
 
 async function loadPart(
   shown: string,
@@ -178,7 +209,7 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  context: PatchReaders & PartReaders & Pick<CommandContext, 'unit' | 'fetchDesired'>,
+  context: PatchReaders & PartReaders & Pick<CommandContext, 'fetchDesired'>,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const { api } = context
@@ -236,7 +267,7 @@ export function nameOverlaid(name: string, overlay: string): string {
   return `${name} with overlay ${overlay}`
 }
 
-const asIs: Place = (position) => position
+const asIs: PlaceInFile = (position) => position
 
 function describeCode(code: string): string {
   switch (code) {

@@ -1,14 +1,17 @@
 /**
- * What `check` asks the API server: whether it answers, who it takes the agent for, whether the
- * assigned config can be read, and which rights the agent has. The rights come from
+ * The questions of `check` to the API server: whether it answers, who it takes the agent for,
+ * whether the assigned config can be read, and which rights the agent has. The rights come from
  * SelfSubjectAccessReview, which asks all authorizers, also that of nodes. Changes nothing.
  */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
+
 import type { Desired } from '../../decision/desired.ts'
 import { ROLLOUT_OFF } from '../../decision/staging.ts'
+import type { ReadRight } from '../../evidence/kind.ts'
+import { ALL_CONTRACTS, levelOf } from '../../evidence/kinds.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import { CHANNEL_NAMES, CHANNELS } from '../../report/channels.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { CommandContext } from './command.ts'
@@ -37,7 +40,7 @@ export async function checkCluster(sources: ClusterSources): Promise<readonly Se
   ]
 }
 
-/** What stands on this node in the way of an assignment is a finding, too. */
+/** An obstacle on this node to reading its assignment is a finding, too. */
 async function fetchDesired(sources: ClusterSources): Promise<Desired> {
   try {
     return await sources.fetchDesired()
@@ -130,17 +133,10 @@ function review(api: Pick<KubeApi, 'request'>, group: string, resource: keyof ty
   return api.request({ method: 'POST', path: `/apis/${group}/v1/${resource}`, body, contentType: 'application/json' })
 }
 
-/** As in `resourceAttributes` of a SelfSubjectAccessReview. */
-interface Right {
-  readonly verb: 'get' | 'list' | 'watch' | 'patch' | 'create'
-  readonly group?: string
-  readonly resource: string
+interface Right extends Omit<ReadRight, 'verb'> {
+  readonly verb: ReadRight['verb'] | 'watch' | 'patch' | 'create'
   readonly subresource?: string
-  readonly namespace?: string
-  readonly name?: string
-  /** Servers before 1.31 know no such field, and decide without it. */
-  readonly fieldSelector?: { readonly requirements: readonly { key: string; operator: 'In'; values: readonly string[] }[] }
-  /** What it means to lack it. */
+  /** The level of the finding where the right is missing. */
   readonly level: 'warn' | 'fail'
   /** The file that has it. */
   readonly grantedBy: string
@@ -220,12 +216,9 @@ function listRolloutRights(desired: Desired | undefined, withEvents: boolean): r
   ]
 }
 
-/** The list of pods as a trial asks for it, which a node may read of itself only. */
 function listEvidenceRights(nodeName: string, { evidence }: Settings): readonly Right[] {
-  const lease = { group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease', name: nodeName } as const
-  const fieldSelector = { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] } as const] }
-  return [
-    ...(evidence.lease === 'off' ? [] : [{ ...lease, verb: 'get', level: 'warn', grantedBy: EVIDENCE } as const]),
-    ...(evidence.pods === 'off' ? [] : [{ verb: 'list', resource: 'pods', fieldSelector, level: 'warn', grantedBy: EVIDENCE } as const]),
-  ]
+  const rights = ALL_CONTRACTS.flatMap((contract) =>
+    levelOf(evidence, contract.kind) === 'off' ? [] : (contract.rights?.(nodeName) ?? []),
+  )
+  return rights.map((right) => ({ ...right, level: 'warn', grantedBy: EVIDENCE }))
 }

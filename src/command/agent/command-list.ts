@@ -1,4 +1,5 @@
 /** All commands, for the parser, the man pages and completion. */
+import { PLAIN_COMMANDS } from '../plain-commands.ts'
 import type { AgentCommand } from './command.ts'
 import { checkCommand } from './commands/check.ts'
 import { diffCommand } from './commands/diff.ts'
@@ -11,16 +12,16 @@ import { pauseCommand, promoteCommand, resetCommand, resumeCommand, retryCommand
 import { rolloutCommand } from './commands/rollout.ts'
 import { statusCommand } from './commands/status.ts'
 import { validateCommand } from './commands/validate.ts'
-import { runCommand, versionCommand } from './program.ts'
+import { runAgentCommand } from './program.ts'
 
 /** In the order of the help. */
 export const COMMANDS: readonly AgentCommand[] = [
-  runCommand,
+  runAgentCommand,
   statusCommand,
   historyCommand,
   rolloutCommand,
   checkCommand,
-  versionCommand,
+  ...PLAIN_COMMANDS,
   validateCommand,
   diffCommand,
   planCommand,

@@ -1,10 +1,8 @@
 /** The commands of the agent, and how they reach the node. */
 import type { LockHolder } from '../../checkpoint/lock.ts'
-import type { ContentHash } from '../../decision/config-source.ts'
 import type { Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import type { KnownUnit } from '../../decision/unit-state.ts'
-import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Activation } from '../../ports/activation.ts'
@@ -17,29 +15,28 @@ import type { Unit } from '../../ports/unit.ts'
 import type { Difference } from '../../preflight/change/check-same.ts'
 import type { Compare, Inspect, MergeHere } from '../../preflight/inspection.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'
+import type { RunningEffects } from '../../preflight/running-effects.ts'
 import type { HistoryReading } from '../../report/history.ts'
 import type { LastReport } from '../../report/last-report.ts'
 import type { SettingsResolution } from '../../settings/resolve-settings.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { ContentHash } from '../../subject/config-source.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import type { AgentService } from '../../systemd/agent-service.ts'
 import type { Command, ExitCode } from '../command.ts'
+import type { PlainCommand } from '../plain-commands.ts'
 import type { InputReading } from '../read-input.ts'
 import type { Terminal } from '../terminal.ts'
 import type { PathNeed, PathRight, Vantage } from './rights.ts'
 
 export type AgentCommand = PlainCommand | NodeCommand | RunCommand
 
-/** Needs neither the node nor valid settings. */
-export interface PlainCommand extends Command<BuildInfo> {
-  readonly takes: 'nothing'
-}
-
 /** Reads the state of the node, or leaves a request on it. Takes the flags for paths and names. */
 export interface NodeCommand extends Command<CommandContext> {
   readonly takes: 'node'
   /**
-   * It runs also with settings with which the agent does not start, if those that commands take can
-   * be used.
+   * The command runs also with settings with which the agent does not start, if those that commands
+   * take can be used.
    */
   readonly isLenient?: true
 }
@@ -49,14 +46,7 @@ export interface RunCommand extends Command<{ readonly start: AgentStart; readon
   readonly takes: 'all'
 }
 
-interface BuildInfo {
-  readonly terminal: Terminal
-  readonly version: string
-  /** As in `node 24.1.0, linux/x64`. */
-  readonly platform: string
-}
-
-/** What `run` passes to the agent. */
+/** The parts that `run` passes to the agent. */
 export interface AgentStart {
   readonly settings: Settings
   /**
@@ -72,8 +62,8 @@ export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
   /**
-   * Observes the node as the agent does, through read-only stores. What the cluster wants is known
-   * only if it is passed in.
+   * Observes the node as the agent does, through read-only stores. The assignment of the cluster is
+   * known only if it is passed in.
    */
   observe(desired?: Desired): Promise<Snapshot>
   /**
@@ -97,6 +87,10 @@ export interface CommandContext {
    * cannot be read.
    */
   readMisread(): Promise<readonly Difference[] | undefined>
+  /**
+   * The effects of the config that kubelet runs. undefined: no kubelet runs, or it is not known.
+   */
+  readEffects(): Promise<RunningEffects | undefined>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */
@@ -106,7 +100,7 @@ export interface CommandContext {
   readonly inspect: Inspect
   readonly compare: Compare
   readonly mergeHere: MergeHere
-  /** Of the kubelet that runs here. undefined: not known. */
+  /** The version of the kubelet that runs here. undefined: not known. */
   runningVersion(): Promise<KubeletVersion | undefined>
   /** This program's. */
   readonly version: string
@@ -117,19 +111,19 @@ export interface CommandContext {
   /** Only for `release`. */
   takeOver(): Promise<TakeOver>
   readonly history: HistoryReader
-  /** What an agent said last in this boot. undefined: nothing. */
+  /** The last report of an agent in this boot. undefined: there is none. */
   lastReport(bootId: string): LastReport | undefined
   agent(): AgentPresence
-  /** What systemd says of the agent's own unit. Never rejects. */
+  /** The state of the agent's own unit, from systemd. Never rejects. */
   service(): Promise<AgentService>
-  /** What the kubeconfig names besides itself. */
+  /** The files that the kubeconfig names besides itself. */
   credentialFiles(): readonly PathNeed[]
   /** As `vantage` sees them. */
   rights(needs: readonly PathNeed[]): readonly PathRight[]
   vantage(): Vantage
   /** This process's. */
   readonly uid: number
-  nodeFacts(): Promise<NodeFactsResult>
+  nodeFacts(): Promise<MachineFactsResult>
   /** Who besides root could be, or use, the container runtime of kubelet. undefined: nobody. */
   runtimeDoubt(unit: KnownUnit): Promise<string | undefined>
 }

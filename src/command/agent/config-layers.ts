@@ -1,21 +1,22 @@
 /**
  * The layers of the config that a command works on. Pure but for the readers that are passed in.
  */
-import { type ConfigMapRef, describeRef } from '../../decision/config-source.ts'
+
 import type { BaseView, Desired } from '../../decision/desired.ts'
-import type { UnitState } from '../../decision/unit-state.ts'
 import { decodeText } from '../../kubelet/decode.ts'
 import type { MergedObject, MergeReaders } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../../overlay/layers.ts'
 import { INSTANCE_CONFIG, type NodePatches, OVERLAY, type PatchSet } from '../../overlay/patch-set.ts'
 import type { Report } from '../../preflight/finding.ts'
+import { type ConfigMapRef, describeRef } from '../../subject/config-source.ts'
+import type { UnitState } from '../../subject/unit-state.ts'
 import { documentMerged, layAround, type MergedDocument, NOT_MERGED, ownLayers } from '../merged.ts'
 import type { CommandContext } from './command.ts'
 
 export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
 
-/** What this node merges over a ConfigMap, in this order. */
+/** The patches that this node merges over a ConfigMap, in this order. */
 export async function readPatches(assigned: Parameters<PatchSet['isFor']>[0], readers: PatchReaders): Promise<readonly NodePatches[]> {
   const overlay = { patches: OVERLAY, view: await readers.readOverlay() }
   if (!INSTANCE_CONFIG.isFor(assigned)) return [overlay]

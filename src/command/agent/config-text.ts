@@ -6,10 +6,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigMapRef, type ConfigMapSource, type ConfigSource, describeSource } from '../../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import type { KnownUnit } from '../../decision/unit-state.ts'
 import { decodeText, type KubeletConfig } from '../../kubelet/decode.ts'
 import { decides, type FieldPath } from '../../kubelet/field-path.ts'
 import { type ConfigLayer, findLayer } from '../../overlay/layers.ts'
@@ -17,6 +15,8 @@ import { type Beside, lacksKeys, nameContents } from '../../preflight/change/nam
 import type { ConfigPlace } from '../../preflight/drop-ins/read-drop-ins.ts'
 import type { ConfigChange, MergedHere } from '../../preflight/inspection.ts'
 import { describeStatus } from '../../report/status.ts'
+import { type ConfigMapRef, type ConfigMapSource, type ConfigSource, describeSource } from '../../subject/config-source.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { isObject } from '../../values/is-object.ts'
 import { listAround } from '../merged.ts'

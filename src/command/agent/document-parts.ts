@@ -2,13 +2,14 @@
  * The parts that the documents and texts of several commands share: the agent, the unit, sources of
  * configs, and the rollout. Pure.
  */
-import { type ConfigSource, describeVersion, type HeldSource, sameSource } from '../../decision/config-source.ts'
+
 import { PHASES } from '../../decision/phases.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { findStaging } from '../../decision/staging.ts'
-import type { UnitActivity } from '../../decision/unit-state.ts'
 import type { Progress } from '../../rollout/progress.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
+import { type ConfigSource, describeVersion, type HeldSource, sameSource } from '../../subject/config-source.ts'
+import type { UnitActivity } from '../../subject/unit-state.ts'
 import { formatDuration, SECOND_US } from '../../values/durations.ts'
 import { type Cell, type Tone, toned } from '../terminal.ts'
 import type { AgentPresence } from './command.ts'
@@ -80,23 +81,24 @@ export function documentHeld({ source, content }: HeldSource): SourceDocument {
 }
 
 export function documentAssigned({ assigned, assignedContent }: Snapshot): SourceDocument {
-  return assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: assignedContent }) : unknown(assigned.detail)
+  return assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: assignedContent }) : unknownDocument(assigned.detail)
 }
 
 export function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
   const { running, nextStart, unit } = snapshot
   if (running.kind === 'none') return { kind: 'none' }
-  if (running.kind === 'unknown') return unknown(running.detail)
+  if (running.kind === 'unknown') return unknownDocument(running.detail)
   if (active !== undefined) {
     return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
   }
   const process = unit.kind === 'known' ? unit.process : undefined
-  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
-  if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
-  return unknown('neither the local config nor a checkpoint')
+  if (process?.kind === 'checkpoint')
+    return unknownDocument(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
+  if (process?.kind === 'other' && process.configPath !== undefined) return unknownDocument(process.configPath)
+  return unknownDocument('neither the local config nor a checkpoint')
 }
 
-export function unknown(detail: string): SourceDocument {
+export function unknownDocument(detail: string): SourceDocument {
   return { kind: 'unknown', detail }
 }
 
@@ -122,7 +124,7 @@ export interface RolloutDocument {
 interface TurnDocument {
   readonly kind: 'go' | 'wait' | 'halted' | 'failed' | 'unknown'
   readonly detail: string
-  /** Of a wait that ends by itself. */
+  /** The time of a wait that ends by itself. */
   readonly waitSeconds: number | null
 }
 

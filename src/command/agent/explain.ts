@@ -1,9 +1,8 @@
 /**
- * What the agent would do next about a Snapshot, in words, from the decision that the agent itself
- * runs. Pure.
+ * The agent's next step for a Snapshot, in words, from the decision that the agent itself runs.
+ * Pure.
  */
 
-import { describeSource } from '../../decision/config-source.ts'
 import type { Phase } from '../../decision/phases.ts'
 import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
@@ -11,17 +10,19 @@ import type { Step } from '../../decision/step.ts'
 import { assess, type Target } from '../../decision/target.ts'
 import { measureTrial } from '../../decision/trial.ts'
 import { findEndUs } from '../../decision/wait.ts'
+import { describeSource } from '../../subject/config-source.ts'
 
 export interface Explanation {
-  /** What should run. undefined: unknown. */
+  /** The config that should run. undefined: unknown. */
   readonly target: Target | undefined
   /** `due`: there is a step to do, which a running agent does at once. */
   readonly phase: Phase | 'due'
   readonly detail: string
-  /** Of the present trial. */
+  /** The time that is left of the present trial. */
   readonly trialRemainingUs: number | undefined
   /**
-   * Of a wait that ends by itself: this node's turn in a spread, or the hourly limit of restarts.
+   * The time that is left of a wait that ends by itself: this node's turn in a spread, or the
+   * hourly limit of restarts.
    */
   readonly waitRemainingUs: number | undefined
 }
@@ -50,7 +51,7 @@ export function explain(snapshot: Snapshot): Explanation {
   }
 }
 
-/** What a step does, as in `what the agent would do: ...`. */
+/** A step in words, as in `what the agent would do: ...`. */
 export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
   switch (step.kind) {
     case 'forgive':

@@ -1,15 +1,15 @@
 /**
- * What the agent would do from now on, step by step, if all goes well. Each step is the agent's own
- * decision about the node as the step before leaves it. Pure. It ends where the agent would wait
- * for something that only time or kubelet can tell; a wait that ends by itself (a turn in a spread,
- * the hourly limit) is passed through.
+ * The future of a node, step by step, if all goes well. Each step is the agent's own decision about
+ * the node as the step before leaves it. Pure. The list ends where the agent would wait for
+ * something that only time or kubelet can tell; a wait that ends by itself (a turn in a spread, the
+ * hourly limit) is passed through.
  */
-import { type Answers, carryOut } from '../../decision/carry-out.ts'
+import { type CommandAnswers, carryOut } from '../../decision/carry-out.ts'
 import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { Step, Wait } from '../../decision/step.ts'
-import { type TrialKey, trialKey } from '../../decision/trial-key.ts'
 import type { PreflightResult, Verdict } from '../../decision/verdict.ts'
+import { type TrialKey, trialKey } from '../../subject/trial-key.ts'
 import { explain } from './explain.ts'
 
 interface ForeseenStep {
@@ -29,11 +29,11 @@ export interface Foresight {
 /** More would be a circle. */
 const MOST_STEPS = 40
 
-/** What preflight says of a content on this kubelet. */
+/** Preflight's answers about contents on this kubelet. */
 export interface Foretold {
-  /** undefined: it accepts it. */
+  /** undefined: preflight accepts the content. */
   refusal(key: TrialKey): Verdict | undefined
-  /** Why it cannot be checked, so that the agent waits. undefined: it can. */
+  /** Why the content cannot be checked, so that the agent waits. undefined: it can. */
   obstacle(key: TrialKey): string | undefined
   /** Fields that wait for a drained node. */
   drain(key: TrialKey): readonly string[]
@@ -76,7 +76,7 @@ function passTime(snapshot: Snapshot, us: number): Snapshot {
   }
 }
 
-function answersFrom({ refusal, drain }: Foretold): Answers {
+function answersFrom({ refusal, drain }: Foretold): CommandAnswers {
   return {
     preflight({ key, source }, { basis, localConfig, now }) {
       const verdict = refusal(key)

@@ -2,6 +2,12 @@
  * The configs that this node holds: what is assigned, what runs, and what it can fall back to. Each
  * content once, with all that it is here. Pure but for the readers that are passed in.
  */
+
+import { findRunning } from '../../decision/held-sources.ts'
+import { listLeft } from '../../decision/left.ts'
+import type { Snapshot } from '../../decision/snapshot.ts'
+import { describeObstacle, toResult } from '../../preflight/agent-preflight.ts'
+import type { InspectedConfig } from '../../preflight/inspection.ts'
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -9,13 +15,8 @@ import {
   describeSource,
   type HeldSource,
   LOCAL,
-} from '../../decision/config-source.ts'
-import { findRunning } from '../../decision/held-sources.ts'
-import { listLeft } from '../../decision/left.ts'
-import type { Snapshot } from '../../decision/snapshot.ts'
-import type { KnownUnit } from '../../decision/unit-state.ts'
-import { describeObstacle, toResult } from '../../preflight/agent-preflight.ts'
-import type { InspectedConfig } from '../../preflight/inspection.ts'
+} from '../../subject/config-source.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { type ConfigRole, withoutChanges } from '../upgrade-judgement.ts'
 import type { CommandContext } from './command.ts'
 import { readConfigOf } from './config-text.ts'

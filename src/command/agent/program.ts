@@ -23,23 +23,24 @@ import {
   variableName,
 } from '../../settings/settings.ts'
 import type { CommandLine, CommandOption, ExitCode, Program } from '../command.ts'
+import type { BuildInfo } from '../plain-commands.ts'
 import type { Prepared } from '../run-program.ts'
-import { plainText, type Terminal } from '../terminal.ts'
-import type { AgentCommand, CommandContext, PlainCommand, RunAgent, RunCommand } from './command.ts'
+import { plainText } from '../terminal.ts'
+import type { AgentCommand, CommandContext, RunAgent, RunCommand } from './command.ts'
 
-export const PROGRAM = 'kubelet-cfg-agent'
+export const AGENT_NAME = 'kubelet-cfg-agent'
 
 const FIRST_STEPS = `First steps:
-  ${PROGRAM} check     check that the agent can work on this node
-  ${PROGRAM} status    show what kubelet runs, what is assigned, and the trial
+  ${AGENT_NAME} check     check that the agent can work on this node
+  ${AGENT_NAME} status    show what kubelet runs, what is assigned, and the trial
 `
 
 const NOTES: Readonly<Record<AgentCommand['takes'], readonly string[]>> = {
   nothing: [],
-  // Such commands take settings as flags, and do not list them in their help.
+  // Commands that take these settings as flags do not list them in their help.
   node: [
     `Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
-see ${PROGRAM} run --help.
+see ${AGENT_NAME} run --help.
 `,
   ],
   all: [
@@ -52,7 +53,7 @@ over the file.
 
 export function agentProgram(commands: readonly AgentCommand[]): Program<AgentCommand> {
   return {
-    name: PROGRAM,
+    name: AGENT_NAME,
     about: 'Changes the configuration of this kubelet through the Kubernetes API, and rolls back what fails.',
     commands,
     helpGroup: 'Inspect',
@@ -80,12 +81,8 @@ function optionOf(property: SettingName, isHidden: boolean): CommandOption {
   return { name, kind: given, initial: initialNote ?? showInitial(property), help, group, isHidden }
 }
 
-/** What the command line needs from the process and from the composition. */
-export interface AgentWorld {
-  readonly terminal: Terminal
-  readonly version: string
-  /** As in `node 24.1.0, linux/x64`. */
-  readonly platform: string
+/** The parts of the process and of the composition that the command line needs. */
+export interface AgentWorld extends BuildInfo {
   /** Called again for each reread of the settings. */
   env(): Environment
   readConfigFile(path: string): Promise<ConfigFile>
@@ -94,7 +91,7 @@ export interface AgentWorld {
 }
 
 export async function prepareAgent(world: AgentWorld, command: AgentCommand, line: CommandLine): Promise<Prepared> {
-  if (command.takes === 'nothing') return { problems: [], execute: () => command.execute(world, line) }
+  if (command.takes === 'nothing') return { problems: [], execute: () => command.execute({ ...world, program: AGENT_NAME }, line) }
   const flags = readFlags(command, line)
   const resolution = await resolve(flags, world)
   const { settings } = resolution
@@ -105,7 +102,8 @@ export async function prepareAgent(world: AgentWorld, command: AgentCommand, lin
   return {
     problems: isLenient ? [] : problems,
     async execute(): Promise<ExitCode> {
-      for (const problem of problems) world.terminal.err(`${PROGRAM} ${command.name}: ignores an invalid setting: ${plainText(problem)}\n`)
+      for (const problem of problems)
+        world.terminal.err(`${AGENT_NAME} ${command.name}: ignores an invalid setting: ${plainText(problem)}\n`)
       if (command.takes === 'node') return command.execute(await world.openNode(settings), line)
       return command.execute({ start: { settings, reread: () => resolve(flags, world) }, runAgent: world.runAgent }, line)
     },
@@ -122,7 +120,7 @@ function readFlags(command: AgentCommand, { shared }: CommandLine): Flags {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined))
 }
 
-export const runCommand: RunCommand = {
+export const runAgentCommand: RunCommand = {
   name: 'run',
   takes: 'all',
   group: 'Run',
@@ -138,18 +136,4 @@ export const runCommand: RunCommand = {
     ['run --trial-duration 30m --spread 10m', 'be more careful than the defaults'],
   ],
   execute: ({ start, runAgent }) => runAgent(start),
-}
-
-export const versionCommand: PlainCommand = {
-  name: 'version',
-  takes: 'nothing',
-  group: 'Inspect',
-  summary: 'print the version',
-  description: 'Prints the version of the agent and of the Node.js that runs it.',
-  options: [],
-  examples: [],
-  async execute({ terminal, version, platform }) {
-    terminal.out(`${PROGRAM} ${version} (${platform})\n`)
-    return 0
-  },
 }

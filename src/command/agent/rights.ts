@@ -97,7 +97,10 @@ function isPermitted(path: string, mode: number, user: BareUser, root: string): 
   return ((bits >> shift) & mode) === mode
 }
 
-/** What the sandbox of the agent hides is not missing: it is there, and the agent cannot see it. */
+/**
+ * A path that only the sandbox of the agent hides is not missing: it is there, and the agent cannot
+ * see it.
+ */
 export function readRightsFrom(vantage: Vantage, needs: readonly PathNeed[]): PathRight[] {
   const rights = readRights(needs, rootOf(vantage), readBareUser(vantage))
   if (vantage.kind !== 'agent') return rights

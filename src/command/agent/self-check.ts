@@ -4,21 +4,26 @@
  */
 
 import { dirname, isAbsolute, normalize } from 'node:path'
-import { describeSource, describeVersion } from '../../decision/config-source.ts'
-import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../decision/unit-state.ts'
-import { describeFacts, type NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFacts, MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { ActivationState } from '../../ports/activation.ts'
 import type { Log } from '../../ports/log.ts'
+import { describeSource, describeVersion } from '../../subject/config-source.ts'
+import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../subject/unit-state.ts'
 import { asArguments, flagValue } from '../../systemd/command-line.ts'
 import { isKubeletInside } from '../../systemd/distribution.ts'
 import type { CommandContext } from './command.ts'
 import type { PathNeed, PathRight, Vantage } from './rights.ts'
 
-/** What the API server was asked. `grants`: what it lets the agent do. */
+/** Questions to the API server. `grants`: the rights that it gives the agent. */
 type ClusterTopic = 'api server' | 'identity' | 'assignment' | 'grants'
 
+type NodeTopic = 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent'
+
+/** Parts of the running config that have no effect. */
+type EffectTopic = 'shutdown' | 'config-dir' | 'certificate'
+
 export interface SelfCheckResult {
-  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent' | ClusterTopic
+  readonly topic: NodeTopic | ClusterTopic | EffectTopic
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
@@ -32,11 +37,14 @@ export interface SelfCheckFacts {
   /** undefined: not read, since the unit is not wired. */
   readonly activation: ActivationState | undefined
   readonly rights: readonly PathRight[]
-  /** What kubelet has in place of the agent's kubeconfig. undefined: the same, or none is known. */
+  /**
+   * The kubeconfig that kubelet uses in place of the agent's. undefined: the same, or none is
+   * known.
+   */
   readonly otherKubeconfig?: string | undefined
   readonly vantage: Vantage
   readonly uid: number
-  readonly nodeFacts: NodeFactsResult
+  readonly nodeFacts: MachineFactsResult
   readonly runtimeDoubt?: string | undefined
 }
 
@@ -208,12 +216,12 @@ function judgeRights({ rights, uid, kubeconfig, otherKubeconfig }: SelfCheckFact
   return { level: 'ok', text: `root; may write ${writable.join(', ')}` }
 }
 
-function checkNode(result: NodeFactsResult): SelfCheckResult {
+function checkNode(result: MachineFactsResult): SelfCheckResult {
   if (!result.ok) return { topic: 'node', level: 'warn', text: `cannot read facts about the machine: ${result.detail}` }
   return { topic: 'node', level: 'ok', text: describeFacts(result.facts) }
 }
 
-/** What the self-check reads from; a CommandContext satisfies it. */
+/** The readers of the self-check; a CommandContext satisfies it. */
 type SelfCheckSources = Pick<
   CommandContext,
   'settings' | 'unit' | 'activation' | 'credentialFiles' | 'rights' | 'vantage' | 'uid' | 'nodeFacts' | 'runtimeDoubt'
@@ -270,4 +278,16 @@ export function logFindings(findings: readonly SelfCheckResult[], log: Log): voi
     else if (level === 'warn') log.warn(line)
     else log.error(line)
   }
+}
+
+/**
+ * One line, such as `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`.
+ */
+function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: MachineFacts): string {
+  const swap = swapBytes === 0 ? 'no swap' : `${gibibytes(swapBytes)} swap`
+  return `${os}, kernel ${kernel}, ${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'} (${architecture}), ${gibibytes(memoryBytes)} memory, ${swap}`
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`
 }

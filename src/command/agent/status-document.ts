@@ -8,8 +8,6 @@ import { heldSources } from '../../decision/held-sources.ts'
 import { isNamed, listOfBoot, listRequested, type RestartRecord } from '../../decision/records.ts'
 import { listCounted } from '../../decision/restart-limit.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import { contentOfKey, identityOfKey } from '../../decision/trial-key.ts'
-import type { UnitState } from '../../decision/unit-state.ts'
 import { holdsOnAnyKubelet, type Verdict } from '../../decision/verdict.ts'
 import { listObserved } from '../../evidence/judge.ts'
 import { type EvidenceFinding, levelOf } from '../../evidence/kinds.ts'
@@ -19,6 +17,8 @@ import type { LastReport } from '../../report/last-report.ts'
 import type { ConditionStatus } from '../../report/reasons.ts'
 import { describeStatus, findLastKnownGood } from '../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
+import { contentOfKey, identityOfKey } from '../../subject/trial-key.ts'
+import type { UnitState } from '../../subject/unit-state.ts'
 import { HOUR_US, SECOND_US } from '../../values/durations.ts'
 import type { MergedDocument } from '../merged.ts'
 import type { Cell, Tone } from '../terminal.ts'
@@ -34,13 +34,13 @@ import {
   documentUnit,
   seconds,
   showSeconds,
-  unknown,
+  unknownDocument,
 } from './document-parts.ts'
 import { explain } from './explain.ts'
 
 export type StatusDocument = ReturnType<typeof documentStatus>
 
-/** What is read besides the Snapshot. */
+/** Facts that are read besides the Snapshot. */
 interface StatusFacts {
   readonly agent: AgentPresence
   readonly lastReport: LastReport | undefined
@@ -76,32 +76,35 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
     detail,
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, status.active),
-    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
+    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknownDocument(nextStart.detail),
     lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     previous: documentHeld(snapshot.previous),
-    /** What should be active: `assigned`, unless that failed. */
-    target: target === undefined ? unknown(detail) : documentHeld(target),
-    /** What is known of the config on trial. Empty: nothing is on trial. */
+    /** The config that should be active: `assigned`, unless that failed. */
+    target: target === undefined ? unknownDocument(detail) : documentHeld(target),
+    /** The evidence about the config on trial. Empty: nothing is on trial. */
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:
       trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
-    /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
+    /**
+     * The time that is left of a wait that ends by itself (phases `spread` and `restart-limit`).
+     */
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map((verdict) => documentVerdict(verdict, snapshot)),
     /**
-     * What the assigned config is merged from on this node, the lowest first. Empty: it is not
-     * merged. `fields` null: not known, or a layer sets far more than any config has.
+     * The layers that the assigned config is merged from on this node, the lowest first. Empty: it
+     * is not merged. `fields` null: not known, or a layer sets far more than any config has.
      */
     ...merged,
     /**
-     * What an agent said last, as the condition of the Node has it. null: nothing since the node
+     * The last report of an agent, as the condition of the Node has it. null: none since the node
      * booted.
      */
     reported,
     /**
-     * What `Node.status.config.error` is about, with the cause itself; null: none. What only the
-     * agent knows, as a download that fails, is from what the running agent reported.
+     * The error that `Node.status.config.error` shows, with the cause itself; null: none. An error
+     * that only the agent knows, as a download that fails, comes from the report of the running
+     * agent.
      */
     error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
     /**
@@ -118,7 +121,7 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
   }
 }
 
-/** What an agent that is gone said may have been mended since. */
+/** An error that an agent reported and is gone may have been mended since. */
 function reportedError(reported: ReportedDocument | null): string | null {
   return reported?.by === 'running-agent' ? reported.error : null
 }
@@ -155,8 +158,8 @@ function documentVerdict(verdict: Verdict, snapshot: Snapshot) {
 }
 
 /**
- * Whether it concerns nothing that this node runs, is assigned or falls back to, or another kubelet
- * than the present one.
+ * Whether the verdict concerns no config that this node runs, is assigned or falls back to, or
+ * another kubelet than the present one.
  */
 function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   const { assigned, running, unit } = snapshot

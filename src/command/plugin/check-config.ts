@@ -4,17 +4,20 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { Report } from '../../preflight/finding.ts'
-import { formatVersion } from '../../preflight/kubelet-version.ts'
+import type { LocatedReading, Position } from '../../kubelet/yaml-document.ts'
+import { locateNearest, type Report } from '../../preflight/finding.ts'
+import { formatVersion, type KubeletVersion } from '../../preflight/kubelet-version.ts'
 import { isObject } from '../../values/is-object.ts'
 import { Failure, orElse } from '../command.ts'
-import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
 import { renderFindings } from '../report.ts'
+import { readWrapped } from '../wrapped-text.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigContent, findConfig } from './config-maps.ts'
 import { versionsOf } from './diff-text.ts'
 import { KEY, type MergedText, mergeText, type Supposed } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
+import { openPart } from './open-part.ts'
 import { nameParts } from './reach.ts'
 import type { PartOver, Users } from './users.ts'
 
@@ -37,7 +40,8 @@ export async function checkChange(context: PluginContext, change: CheckedChange)
   // Where others alone use it, nodes get what those make of it.
   const isRunAlone = users.assigned.length > 0 || users.parts.length === 0
   const nodes = users.assigned.length > 0 ? users.assigned : users.nodes
-  const subject: Subject = { name: part.shown.name, text: part.shown.text, place: (report) => placed(report, part) }
+  const alone = part.base === undefined ? undefined : await context.yaml.firstOfAny(part.data[KEY] ?? '')
+  const subject: Subject = { name: part.shown.name, text: part.shown.text, place: (report) => placed(report, part, alone) }
   const own = await inspectMerged(context, subject, merged, nodes)
   const over: PartOutcome[] = []
   for (const each of users.parts) over.push(await checkPartOver(context, each, change))
@@ -93,7 +97,7 @@ interface Subject {
 async function inspectMerged(
   context: PluginContext,
   { name, text, place }: Subject,
-  { data }: Extract<MergedText, { ok: true }>,
+  { data, isPartial: isPart }: Extract<MergedText, { ok: true }>,
   nodes: readonly NodeState[],
 ): Promise<Outcome> {
   const { terminal } = context
@@ -101,7 +105,8 @@ async function inspectMerged(
   const look = { color: terminal.color, width: terminal.width ?? 80 }
   let outcome: Outcome = 'accepted'
   for (const version of versions.length === 0 ? [undefined] : versions) {
-    const report = await context.inspect({ name, files: data, key: KEY }, version)
+    const inspected = await context.inspect({ name, files: data, key: KEY, isPart }, version)
+    const report = isPart ? openPart(inspected) : inspected
     const whose = version === undefined ? 'the rules of every kubelet' : `the rules of kubelet ${formatVersion(version)}`
     const unchecked = report.parts.find(({ part, outcome }) => part === 'fields' && outcome === 'unjudged')
     const says = report.outcome === 'unjudged' ? `not checked by ${whose}: ${unchecked?.detail}` : `${report.outcome} by ${whose}`
@@ -112,13 +117,35 @@ async function inspectMerged(
   return outcome
 }
 
-/** A place in a merged text is no place in the file. */
-function placed(report: Report, part: ReadPart): Report {
-  if (part.base !== undefined) return withoutPlaces(report)
-  const findings = report.findings.map((finding) => ({
-    ...finding,
-    position: finding.position === undefined ? undefined : part.shown.place(finding.position),
-  }))
+/**
+ * The values of a ConfigMap that kubelet takes, and does something else with than they say. None
+ * where the ConfigMap cannot be merged.
+ */
+export async function renderOtherwise(
+  context: PluginContext,
+  name: string,
+  content: ConfigContent,
+  version: KubeletVersion | undefined,
+): Promise<readonly string[]> {
+  const merged = await mergeText(context, content)
+  if (!merged.ok) return []
+  const { data: files, isPartial: isPart } = merged
+  const report = withoutPlaces(await context.inspect({ name, files, key: KEY, isPart }, version))
+  const { color, width = 80 } = context.terminal
+  const findings = report.findings.filter(({ rule }) => rule.startsWith('otherwise/'))
+  return renderFindings(name, undefined, findings, { color, width })
+}
+
+/**
+ * A place in a merged text is no place in the file: there, only what the part itself sets has one.
+ * @param alone the part. undefined: it is a whole config
+ */
+function placed(report: Report, { shown }: ReadPart, alone: LocatedReading | undefined): Report {
+  const findings = report.findings.map((finding) => {
+    const { path, position } = finding
+    const own = alone === undefined ? position : alone.ok ? locateNearest(alone, path) : undefined
+    return { ...finding, position: own && shown.place(own, path) }
+  })
   return { ...report, findings }
 }
 
@@ -132,7 +159,7 @@ function silenced(context: PluginContext): PluginContext {
 
 interface ReadPart extends ConfigContent {
   /** As the person sees it, for messages with places. */
-  readonly shown: { readonly name: string; readonly text: string; readonly place: Place }
+  readonly shown: { readonly name: string; readonly text: string; readonly place: PlaceInFile }
 }
 
 /**
@@ -159,11 +186,18 @@ export async function readPart(
     if (key !== KEY) throw new Failure(`${name}: its ConfigMap has no key ${KEY}`)
     return { data, base: base || manifest.base?.text, shown: { name, text, place } }
   }
+  const wrapped = await readWrapped(text, context.yaml)
+  if (wrapped.kind === 'named') {
+    const { problem, position, advice } = wrapped
+    throw new Failure(`${name}${position === undefined ? '' : `, line ${position.line}`}: ${problem}: ${advice}`)
+  }
+  const own = wrapped.kind === 'taken' ? wrapped : { text, isPart: undefined, place: (position: Position) => position }
+  if (wrapped.kind === 'taken') context.terminal.out(`${name}: only what is in ${wrapped.from} is taken.\n`)
   return {
     // The other keys may be files that the config names.
-    data: { ...before?.data, [KEY]: text },
-    base: base || (await guessBase(context, { name, text, before, of })),
-    shown: { name, text, place: (position) => position },
+    data: { ...before?.data, [KEY]: own.text },
+    base: base || (await guessBase(context, { name, text: own.text, isPart: own.isPart, before, of })),
+    shown: { name, text, place: own.place },
   }
 }
 
@@ -173,18 +207,26 @@ async function guessBase(
   {
     name,
     text,
+    isPart,
     before,
     of,
-  }: { readonly name: string; readonly text: string; readonly before: ConfigContent | undefined; readonly of: string },
+  }: {
+    readonly name: string
+    readonly text: string
+    /** undefined: its kind tells. */
+    readonly isPart: boolean | undefined
+    readonly before: ConfigContent | undefined
+    readonly of: string
+  },
 ): Promise<string | undefined> {
   if (before?.base !== undefined) return before.base
   const parsed = await yaml.first(text)
   const isWhole = !parsed.ok || !isObject(parsed.value) || parsed.value.kind !== undefined
-  if (isWhole) return undefined
+  if (!(isPart ?? !isWhole)) return undefined
   // A forgotten kind must not put each node's local config under the rest.
+  const [why, instead] =
+    isPart === undefined ? ['has no kind, so it is a part', 'add apiVersion and kind'] : ['holds a part', 'give a whole config']
   if (before !== undefined)
-    throw new Failure(
-      `${name} has no kind, so it is a part, and ${namespace}/${of} holds a whole config: give --base to make it a part, or add apiVersion and kind`,
-    )
+    throw new Failure(`${name} ${why}, and ${namespace}/${of} holds a whole config: give --base to make it a part, or ${instead}`)
   return 'local'
 }

@@ -10,7 +10,7 @@ import type { InputReading } from '../read-input.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** How people call it. */
-export const PROGRAM = 'kubectl kubelet-config'
+export const PLUGIN_NAME = 'kubectl kubelet-config'
 
 export type PluginCommand = Command<PluginContext>
 
@@ -19,10 +19,10 @@ export interface PluginContext {
   readonly terminal: Terminal
   /** Somebody watches standard output. */
   readonly isWatched: boolean
-  /** Of the ConfigMaps. */
+  /** The namespace of the ConfigMaps. */
   readonly namespace: string
   readonly yaml: YamlReader
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string
   /** Ends a command that waits. */
   readonly signal: AbortSignal

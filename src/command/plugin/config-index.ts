@@ -1,14 +1,14 @@
 /**
- * What the metadata of ConfigMaps says of how they are used: their bases, and which are layers. A
- * namespace is listed when it is first asked about, without the data. Pure but for the API.
+ * The use of ConfigMaps by their metadata: their bases, and which are layers. A namespace is listed
+ * when it is first asked about, without the data. Pure but for the API.
  */
 import { FLEET_LABEL } from '../../decision/channels.ts'
-import type { ConfigMapRef } from '../../decision/config-source.ts'
 import type { ConfigMapView } from '../../decision/desired.ts'
 import { ROLLOUT_OFF } from '../../decision/staging.ts'
 import { readFleetMember } from '../../source/channels/fleet.ts'
 import { metadataOf, readBase, readRollout } from '../../source/channels/metadata.ts'
 import { identityOf } from '../../source/kube-object.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { isNamespace } from '../../values/kubernetes-names.ts'
 import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'

@@ -1,8 +1,8 @@
 /** ConfigMaps that hold configs, read and written for commands. Pure but for the API. */
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import { metadataOf, readPause } from '../../source/channels/metadata.ts'
 import { dataOf, identityOf } from '../../source/kube-object.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { type CommandArgument, Failure } from '../command.ts'
@@ -13,7 +13,7 @@ import { listPages } from './list-pages.ts'
 /** On a kept version: of which config. */
 export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
 
-/** What kubelets get of a ConfigMap. */
+/** The content of a ConfigMap that kubelets get. */
 export interface ConfigContent {
   readonly data: ConfigMapData
   /** The text of the annotation. undefined: it holds a whole config. */

@@ -29,7 +29,8 @@ export async function compareContents(
 }
 
 /**
- * What is to be replaced may be what cannot be decoded, and the comparison is information alone.
+ * Compares two contents for information. The content to be replaced (`before`) may be one that
+ * cannot be decoded: the text then says so.
  *
  * @throws Failure where `after` cannot be merged or decoded
  */
@@ -58,11 +59,16 @@ async function compareDecoded(
       'The texts differ, and no field differs over the defaults of kubelet: what changes is up to the local config of each node.'
     return { isSame: true, lines: [isOpen ? local : 'No field that kubelet reads differs.'] }
   }
-  const shown = changes.map((change) => ({
-    ...change,
-    before: from.leavesToNode(change.path) ? NODE_OWN : change.before,
-    after: to.leavesToNode(change.path) ? NODE_OWN : change.after,
-  }))
+  const shown = changes.map((change) => {
+    const [isOpenBefore, isOpenAfter] = [from.leavesToNode(change.path), to.leavesToNode(change.path)]
+    return {
+      ...change,
+      before: isOpenBefore ? NODE_OWN : change.before,
+      after: isOpenAfter ? NODE_OWN : change.after,
+      // Whether the field changes at all is up to the node.
+      effect: isOpenBefore || isOpenAfter ? undefined : change.effect,
+    }
+  })
   return { isSame: false, lines: renderChanges(shown, context.terminal.color, context.terminal.width ?? 80) }
 }
 

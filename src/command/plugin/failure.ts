@@ -1,12 +1,12 @@
 /**
- * What a refusal by the API server means to the person who asked: which right is missing, or what
- * does not exist. Pure.
+ * Explains a refusal by the API server to the person who asked: which right is missing, or which
+ * object does not exist. Pure.
  */
 
 import type { KubeAnswer } from '../../ports/kube-api.ts'
 import { Failure } from '../command.ts'
 
-/** What was asked for, in the words of RBAC. */
+/** The object or collection of a request, in the words of RBAC. */
 export interface Asked {
   /** As in `list nodes`. */
   readonly verb: string
@@ -20,7 +20,7 @@ export interface Asked {
 /** The API server does not answer, or not now. */
 export class Outage extends Failure {}
 
-export type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
+type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
 
 /** As people call one of them; what is not here has the name that RBAC gives it. */
 const SINGULAR: Readonly<Record<string, string>> = { configmaps: 'ConfigMap', nodes: 'Node' }

@@ -3,7 +3,7 @@
  */
 import { CONDITION_REASONS } from '../../report/reasons.ts'
 import { alignColumns, type Cell, headOf, paint, type Tone } from '../terminal.ts'
-import { configOf, describe, isDegraded, type NodeState, showAge, stateOf, versionOf, waveOf } from './node-state.ts'
+import { configWord, describe, isDegraded, type NodeState, showAge, stateWord, versionOf, waveOf } from './node-state.ts'
 
 export interface FleetLook {
   readonly color: boolean
@@ -32,9 +32,9 @@ function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
   const runs = active === undefined ? '-' : active === 'local' ? 'local' : `${active.name}@${active.resourceVersion}`
   return [
     name,
-    configOf(node),
+    configWord(node),
     versionOf(node),
-    { text: stateOf(node), tone: toneOf(node) },
+    { text: stateWord(node), tone: toneOf(node) },
     ready === undefined ? '-' : showAge(ready.since, wallMs),
     waveOf(node),
     ...(wide ? [runs, channel || '-', agentVersion || '-'] : []),
@@ -80,8 +80,8 @@ function cut(cell: Cell, limit: number): Cell {
 export function renderSum(nodes: readonly NodeState[], { color, width = 80 }: Pick<FleetLook, 'color' | 'width'>): string[] {
   const groups = new Map<string, NodeState[]>()
   for (const node of nodes) {
-    const group = groups.get(configOf(node))
-    if (group === undefined) groups.set(configOf(node), [node])
+    const group = groups.get(configWord(node))
+    if (group === undefined) groups.set(configWord(node), [node])
     else group.push(node)
   }
   const sorted = [...groups].sort(([a, left], [b, right]) => right.length - left.length || (a < b ? -1 : 1))
@@ -99,8 +99,8 @@ type Count = readonly [state: string, count: number, tone: Tone]
 function countStates(nodes: readonly NodeState[]): Count[] {
   const counts = new Map<string, { count: number; tone: Tone }>()
   for (const node of nodes) {
-    const known = counts.get(stateOf(node))
-    counts.set(stateOf(node), { count: (known?.count ?? 0) + 1, tone: known?.tone === 'bad' ? 'bad' : toneOf(node) })
+    const known = counts.get(stateWord(node))
+    counts.set(stateWord(node), { count: (known?.count ?? 0) + 1, tone: known?.tone === 'bad' ? 'bad' : toneOf(node) })
   }
   return [...counts].map(([state, { count, tone }]): Count => [state, count, tone]).sort(([, a], [, b]) => b - a)
 }
@@ -126,7 +126,10 @@ function wrap(
   return lines
 }
 
-/** Proven, on its way, and in need of somebody; each that exists has at least one cell. */
+/**
+ * A bar of the nodes that are well, on their way, and in need of somebody; each group that exists
+ * has at least one cell.
+ */
 function bar(nodes: readonly NodeState[], color: boolean): string {
   const good = nodes.filter((node) => toneOf(node) === 'good').length
   const bad = nodes.filter((node) => toneOf(node) === 'bad').length
@@ -155,8 +158,8 @@ function formatCount(count: number): string {
 }
 
 /**
- * What introduces the cause, with the config in place of `NAME`, as `report/condition.ts` writes
- * it.
+ * The words before the cause, with the config in place of `NAME`, as `report/condition.ts` writes
+ * them.
  */
 const INTRODUCTIONS: readonly string[] = [
   '^NAME (?:was refused before a restart|was rolled back|failed), (?:falling back|\\S+ runs): ',

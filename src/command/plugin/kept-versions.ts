@@ -12,7 +12,7 @@ import { type ConfigContent, createObject, type FoundConfig, KEPT_LABEL, patchCo
 import { listPages } from './list-pages.ts'
 
 /** On the config: the hash of what it held before. */
-export const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'
+const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'
 /** On the config: the hash of what was written together with that. */
 const WRITTEN_ANNOTATION = 'kubelet-cfg-agent.io/written-version'
 

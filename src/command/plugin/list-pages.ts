@@ -1,7 +1,7 @@
 /**
  * Reads a list in pages, so that no answer holds a whole fleet: `limit` and `continue` of the
- * Kubernetes API. What is made of each object is kept, the object itself is not. Pure but for the
- * API that is passed in.
+ * Kubernetes API. The facts that are made of each object are kept, the object itself is not. Pure
+ * but for the API that is passed in.
  */
 import type { KubeApi, PartialForm } from '../../ports/kube-api.ts'
 import { itemsOf } from '../../source/kube-object.ts'

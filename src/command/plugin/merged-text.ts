@@ -5,7 +5,6 @@
  */
 
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { API_VERSION, KIND } from '../../kubelet/decode.ts'
 import { mergeOnce } from '../../overlay/apply.ts'
@@ -13,6 +12,7 @@ import type { LocalConfigView } from '../../ports/assignment-source.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readBase, readRollout } from '../../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../../source/read-once.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigName, sameName } from './config-index.ts'
 import type { ConfigContent } from './config-maps.ts'
@@ -29,7 +29,7 @@ const EMPTY: LocalConfigView = { kind: 'found', path: '/local', text: `apiVersio
 /** A ConfigMap as if it held this. */
 export interface Supposed extends ConfigName {
   readonly content: ConfigContent
-  /** What its other annotations are. */
+  /** The other annotations of the ConfigMap. */
   readonly annotations: Readonly<Record<string, string>>
 }
 

@@ -1,15 +1,15 @@
 /**
- * What a Node says about its config: the conditions and the annotation that its agent wrote, and
- * what assigns. Read from JSON of any shape, without trust: texts lose control characters. Pure.
+ * A Node's own account of its config: the conditions and the annotation that its agent wrote, and
+ * its assignment. Read from JSON of any shape, without trust: texts lose control characters. Pure.
  */
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
-import { type ConfigMapRef, type ConfigSource, describeSource } from '../../decision/config-source.ts'
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
 import { findCondition } from '../../report/node-conditions.ts'
 import { readConfig } from '../../report/node-config.ts'
 import { CONDITION_TYPE, DEGRADED_TYPE } from '../../report/reasons.ts'
 import { readAssignment, readSourceAnnotation } from '../../source/channels/config-source-field.ts'
 import { metadataOf } from '../../source/channels/metadata.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'
@@ -20,9 +20,14 @@ import { type Listed, listPages } from './list-pages.ts'
 
 export interface NodeState {
   readonly name: string
-  /** What the Node asks for, by the first channel that is set on it. undefined: none is. */
+  /**
+   * The config that the Node asks for, by the first channel that is set on it. undefined: none is.
+   */
   readonly asked: AskedConfig | undefined
-  /** What the agent follows and what kubelet runs. undefined: not known. */
+  /**
+   * The config that the agent follows (`assigned`) and the one that kubelet runs (`active`).
+   * undefined: not known.
+   */
   readonly assigned: ConfigSource | undefined
   readonly active: ConfigSource | undefined
   readonly lastKnownGood: ConfigSource | undefined
@@ -147,7 +152,7 @@ function asAgentReads(
   if (asked === undefined || !('ref' in asked) || asked.channel !== 'label' || channel !== 'label') return asked
   if (assigned === undefined || assigned === 'local' || assigned.name !== asked.ref.name) return asked
   const { namespace, name, kubeletConfigKey } = assigned
-  // It becomes part of paths.
+  // Both names become parts of paths.
   return isNamespace(namespace) && isConfigMapKey(kubeletConfigKey)
     ? { channel: 'label', ref: { namespace, name, kubeletConfigKey } }
     : asked
@@ -175,19 +180,19 @@ function countOf(value: unknown): number | undefined {
 }
 
 /** The state in one word: the condition's reason. */
-export function stateOf({ ready }: NodeState): string {
+export function stateWord({ ready }: NodeState): string {
   return ready === undefined ? 'NoAgent' : ready.reason || ready.status
 }
 
 /** The config that the node is to run: what its agent follows, or else what the Node asks for. */
-export function configOf({ assigned, asked }: NodeState): string {
+export function configWord({ assigned, asked }: NodeState): string {
   if (assigned === 'local') return 'local'
   if (assigned !== undefined) return nameOf(assigned)
   if (asked === undefined) return '-'
   return 'ref' in asked ? nameOf(asked.ref) : 'invalid'
 }
 
-/** Its `resourceVersion`. */
+/** The `resourceVersion` of the assigned ConfigMap. */
 export function versionOf({ assigned }: NodeState): string {
   return assigned === undefined || assigned === 'local' ? '-' : plainText(assigned.resourceVersion)
 }

@@ -1,5 +1,5 @@
 /**
- * What commands of the plugin share: arguments, flags as kubectl names them, and the question
+ * Parts that commands of the plugin share: arguments, flags as kubectl names them, and the question
  * before a change. Pure but for the question.
  */
 import { type Kind, namespaceKind } from '../../settings/setting-kinds.ts'
@@ -45,7 +45,7 @@ export const SELECTOR: CommandOption = {
   help: 'label selector of Nodes, as in role=worker,zone in (a,b)',
 }
 
-export const OUTPUT: CommandOption = outputOption('output format', 'table', 'json', 'yaml')
+export const OUTPUT_WITH_YAML: CommandOption = outputOption('output format', 'table', 'json', 'yaml')
 
 export const YES: CommandOption = switchOption('yes', 'change it without a question', 'y')
 export const DRY_RUN: CommandOption = switchOption('dry-run', 'show what would change, and change nothing')

@@ -2,12 +2,13 @@
 import { unlessAborted } from '../../kube/backoff.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { CommandLine, Program } from '../command.ts'
+import { type BuildInfo, PLAIN_COMMANDS, type PlainCommand } from '../plain-commands.ts'
 import type { Prepared } from '../run-program.ts'
-import { type PluginCommand, type PluginContext, PROGRAM } from './command.ts'
+import { PLUGIN_NAME, type PluginCommand, type PluginContext } from './command.ts'
 import { applyCommand } from './commands/apply.ts'
 import { assignCommand, unassignCommand } from './commands/assign.ts'
-import { checkCommand } from './commands/check.ts'
-import { diffCommand } from './commands/diff.ts'
+import { checkAccessCommand } from './commands/check.ts'
+import { diffConfigCommand } from './commands/diff.ts'
 import { getCommand } from './commands/get.ts'
 import {
   rolloutExcludeCommand,
@@ -23,16 +24,21 @@ import { undoCommand, versionsCommand } from './commands/versions.ts'
 import { whyCommand } from './commands/why.ts'
 import { GLOBAL_OPTIONS } from './options.ts'
 
-export const PLUGIN_PROGRAM: Program<PluginCommand> = {
-  name: PROGRAM,
+type AnyCommand = PluginCommand | PlainCommand
+
+const isPlain = (command: AnyCommand | undefined): command is PlainCommand => PLAIN_COMMANDS.some((each) => each === command)
+
+export const PLUGIN_PROGRAM: Program<AnyCommand> = {
+  name: PLUGIN_NAME,
   about: 'Shows and changes the configuration of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.',
   commands: [
     getCommand,
     whyCommand,
-    diffCommand,
-    checkCommand,
+    diffConfigCommand,
+    checkAccessCommand,
     upgradeCheckCommand,
     versionsCommand,
+    ...PLAIN_COMMANDS,
     applyCommand,
     assignCommand,
     unassignCommand,
@@ -46,20 +52,22 @@ export const PLUGIN_PROGRAM: Program<PluginCommand> = {
     rolloutInitCommand,
   ],
   helpGroup: 'Look',
-  flagsOf: () => GLOBAL_OPTIONS,
-  notesOn: (command) => (command === undefined ? [`${PROGRAM} <command> --help describes a command.\n`] : []),
+  flagsOf: (command) => (isPlain(command) ? [] : GLOBAL_OPTIONS),
+  notesOn: (command) => (command === undefined ? [`${PLUGIN_NAME} <command> --help describes a command.\n`] : []),
   misuse: 'invalid command line',
 }
 
 /** @param open @throws Failure: why there is no cluster to talk to */
 export async function preparePlugin(
   open: (shared: CommandLine['shared']) => PluginContext,
-  command: PluginCommand,
+  build: BuildInfo,
+  command: AnyCommand,
   line: CommandLine,
 ): Promise<Prepared> {
   return {
     problems: [],
     async execute() {
+      if (isPlain(command)) return command.execute({ ...build, program: PLUGIN_NAME }, line)
       const context = open(line.shared)
       return command.execute({ ...context, api: untilStopped(context.api, context.signal) }, line)
     },
@@ -76,7 +84,7 @@ function untilStopped(api: KubeApi, signal: AbortSignal): KubeApi {
   return {
     async request(request) {
       if (signal.aborted) return STOPPED
-      // What a change has come to is worth waiting for.
+      // The answer to a change is worth waiting for: it tells whether the change was made.
       return request.method === 'GET' ? ((await unlessAborted(api.request(request), signal)) ?? STOPPED) : api.request(request)
     },
     watch: (request) => api.watch(request),

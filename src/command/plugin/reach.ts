@@ -1,7 +1,7 @@
 /** Which nodes a change of a config gets to, and how. Pure. */
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
 import { Failure, orElse } from '../command.ts'
-import { type PluginContext, PROGRAM } from './command.ts'
+import { PLUGIN_NAME, type PluginContext } from './command.ts'
 import type { ConfigName } from './config-index.ts'
 import { type ConfigContent, type FoundConfig, isPaused } from './config-maps.ts'
 import { KEY } from './merged-text.ts'
@@ -11,7 +11,7 @@ import { configOfNode, countNodes, type PartOver, type Users } from './users.ts'
 
 /** In a sentence. */
 const MOST_NAMED = 5
-const SPREAD = `spread over some minutes: ${PROGRAM} get --watch`
+const SPREAD = `spread over some minutes: ${PLUGIN_NAME} get --watch`
 
 /**
  * Sentences on the uses that the assignments of the nodes do not show, and on what is not known.
@@ -109,7 +109,7 @@ function describeOver(part: PartOver, beginning: Beginning | undefined): string 
 }
 
 function commandOn(command: string, { namespace, name }: ConfigName): string {
-  return `${PROGRAM} ${command} ${name}${namespace === USUAL_NAMESPACE ? '' : ` -n ${namespace}`}`
+  return `${PLUGIN_NAME} ${command} ${name}${namespace === USUAL_NAMESPACE ? '' : ` -n ${namespace}`}`
 }
 
 function touch({ namespace, name }: ConfigName): string {
@@ -203,7 +203,7 @@ export function checkKeys(config: ConfigName, users: Users, change: ContentChang
 interface OtherKey {
   readonly node: string
   readonly key: string
-  /** Only its agent says so, and not the Node. */
+  /** Only the node's agent says that it uses the key, and not the Node. */
   readonly isTold: boolean
 }
 

@@ -144,7 +144,7 @@ function compareObjects(path: string, wanted: JsonObject, found: JsonObject): re
   ]
 }
 
-/** What the API server adds, or takes for not set. */
+/** Whether the API server adds this value, or takes it for not set. */
 function isDefault(key: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true
   if (key === 'matchPolicy') return value === 'Equivalent'

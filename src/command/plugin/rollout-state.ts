@@ -1,4 +1,4 @@
-/** What a rollout is about and how far it has come, read from the API server alone. */
+/** The subject of a rollout and how far the rollout has come, read from the API server alone. */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { Bases, FoundConfigMap, UnavailableReason } from '../../decision/desired.ts'
 import { hashObject } from '../../decision/rollout-hash.ts'
@@ -6,7 +6,7 @@ import { ROLLOUT_OFF } from '../../decision/staging.ts'
 import { type Plan, parsePlan, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
-import { type Observation, observe } from '../../rollout/silence.ts'
+import { type Observation, observeRecord } from '../../rollout/silence.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readBase } from '../../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../../source/read-once.ts'
@@ -17,7 +17,7 @@ import { type FoundConfig, findConfig, getConfig, isPaused } from './config-maps
 import { Outage } from './failure.ts'
 import { KEY } from './merged-text.ts'
 
-export interface RolloutState {
+export interface RolloutLook {
   readonly config: FoundConfig
   readonly plan: Plan
   /** undefined: the rollout of this content has not begun. */
@@ -34,7 +34,7 @@ export interface EarlierLook {
 }
 
 /** @throws Failure */
-export async function readRollout(context: PluginContext, name: string, before: EarlierLook | undefined): Promise<RolloutState> {
+export async function lookAtRollout(context: PluginContext, name: string, before: EarlierLook | undefined): Promise<RolloutLook> {
   const { namespace, monotonicUs } = context
   const config = await getConfig(context, name)
   const recordName = recordOf(config)
@@ -46,7 +46,7 @@ export async function readRollout(context: PluginContext, name: string, before: 
   const object = await getConfig(context, found.name)
   const record = recordIn(found, object)
   const hash = await hashWhole(context, config)
-  const observation = observe(before?.observation, {
+  const observation = observeRecord(before?.observation, {
     record,
     recordUid: object.uid,
     resourceVersion: object.resourceVersion,

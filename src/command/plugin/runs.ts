@@ -1,6 +1,6 @@
 /** Which content of a config each node runs, as far as the cluster knows. Pure but for the API. */
 import { contentHash } from '../../checkpoint/content.ts'
-import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig } from './config-maps.ts'
@@ -11,11 +11,14 @@ import { countNodes, type PartOver, type Users } from './users.ts'
 
 interface KnownContent {
   readonly config: FoundConfig
-  /** What kubelet gets. undefined: not known here, as where a node's local config is under it. */
+  /**
+   * The data that kubelet gets. undefined: not known here, as where a node's local config is under
+   * it.
+   */
   readonly merged: ConfigMapData | undefined
 }
 
-export type Runs = 'yes' | 'no' | 'unknown'
+type Runs = 'yes' | 'no' | 'unknown'
 
 /** @param supposed see mergeText */
 export async function knowContent(context: PluginContext, config: FoundConfig, supposed?: Supposed): Promise<KnownContent> {
@@ -72,19 +75,19 @@ function judgeBy(known: KnownContent): Judge {
   return (node) => runsContent(node, known)
 }
 
-/** It runs something with an unknown content under it. */
+/** A node that runs any config may run this version: the content under that config is not known. */
 function unproven({ active }: NodeState): Runs {
   return active === undefined || active === 'local' ? 'no' : 'unknown'
 }
 
-/** What is known of a version of a base is the bytes that the part makes with it. */
+/** A version of a base is known by the bytes that the part makes with it. */
 function judgeOver(context: PluginContext, part: PartOver, base: string): (version: FoundConfig) => Promise<Judge> {
   const there: PluginContext = { ...context, namespace: part.namespace }
   let reading: Promise<FoundConfig | undefined> | undefined
   return async (version) => {
     reading ??= orElse(findConfig(there, part.name), () => undefined)
     const own = await reading
-    // It does not exist, or cannot be read.
+    // The part does not exist, or cannot be read.
     if (own === undefined) return unproven
     const supposed = { namespace: context.namespace, name: base, content: version, annotations: {} }
     const known = await knowContent(there, own, supposed)
@@ -113,7 +116,7 @@ async function tallyGroup(
 }
 
 /** A sentence. undefined: it is known of all nodes. */
-export function describeUnknown({ unknown }: Tally): string | undefined {
+export function describeUnknownRuns({ unknown }: Tally): string | undefined {
   if (unknown === 0) return undefined
   const which = unknown === 1 ? 'which version it runs' : 'which version they run'
   return `Of ${countNodes(unknown)} it is not known ${which}, since what is merged there has other bytes: diff NODE asks kubelet.`

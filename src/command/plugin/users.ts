@@ -2,9 +2,10 @@
  * The nodes that use a config: those that it is assigned to, those with a part over it, and those
  * that it is laid over as a layer. Pure but for the API.
  */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
+
 import { readBases } from '../../source/base-chain.ts'
 import { matchesLabels, parseLabelSelector } from '../../source/channels/label-selector.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
@@ -15,11 +16,11 @@ import { type LabelledNode, listLabelledNodes, type NodeState } from './node-sta
 export interface Users {
   /** All of them. */
   readonly nodes: readonly NodeState[]
-  /** It is assigned to them. */
+  /** Nodes that the config is assigned to. */
   readonly assigned: readonly NodeState[]
   /** Parts over it, directly or over other parts, that are assigned to nodes. */
   readonly parts: readonly PartOver[]
-  /** It is a layer there. */
+  /** Nodes that have the config as a layer. */
   readonly layered: readonly NodeState[]
   /** Names of the layers over it, on nodes that it is assigned to. */
   readonly layers: readonly string[]
@@ -32,7 +33,7 @@ export interface PartOver extends ConfigMapRef {
   /** The key of the config that is under it. */
   readonly baseKey: string
   readonly nodes: readonly NodeState[]
-  /** It goes to its nodes in stages. */
+  /** The part goes to its nodes in stages. */
   readonly isStaged: boolean
   readonly isPaused: boolean
 }
@@ -71,7 +72,7 @@ export interface ConfigInUse extends ConfigName {
 }
 
 interface InUse {
-  /** Those that are assigned, those under them and those over them, by name. */
+  /** The ConfigMaps that are assigned, those under them and those over them, by name. */
   readonly configs: readonly ConfigInUse[]
   /** Why there may be more. undefined: there are no more. */
   readonly gap: string | undefined
@@ -85,7 +86,7 @@ export interface UsedConfig {
 }
 
 /**
- * What each node runs of the cluster, from one list of them.
+ * Every config that nodes of the cluster use, from one list of the nodes.
  *
  * @returns `rest`: the nodes that no ConfigMap is assigned to
  * @throws Failure where nodes cannot be listed
@@ -165,7 +166,7 @@ export function configOfNode({ assigned, asked }: NodeState): ConfigMapRef | und
 async function findBaseKey(index: ConfigIndex, config: ConfigName, ref: ConfigMapRef): Promise<string | undefined> {
   const part = await index.look(ref)
   if (part.kind !== 'found') return undefined
-  // What is under the config itself does not matter here.
+  // Layers under the config itself do not matter here.
   const { bases } = await readBases({ ref }, part, async (base) => (sameName(base, config) ? { kind: 'pending' } : index.look(base)))
   return bases?.views.find((view) => sameName(view.ref, config))?.ref.kubeletConfigKey
 }

@@ -1,5 +1,5 @@
 /**
- * What each field of KubeletConfiguration is where the config does not set it.
+ * The value of each field of KubeletConfiguration where the config does not set it.
  *
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
  * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
@@ -7,7 +7,7 @@
  * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * aeb257887604933e498e29a9852a6951fa8812de8158203eefb6ed2ee4473247
+ * 3f1509c5d8e5411df4ae2b2c033eb22e8eff2922d6744b805c269f29f66dafb5
  */
 import type { FieldDefaults } from '../field.ts'
 

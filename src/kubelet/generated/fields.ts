@@ -7,9 +7,9 @@
  * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * 18498930d525582cb9a4484412b2bef23d13f85246e6e12c529918f8055e22e9
+ * 3e6afb0a8b0a246e64990eaaceabdf7c93f2e528bf30c58c91601cae06a95aed
  */
-import type { Fields } from '../field.ts'
+import type { FieldTable } from '../field.ts'
 
 export const FIELD_TABLE = {
   enableServer: { type: 'boolean' },
@@ -203,4 +203,4 @@ export const FIELD_TABLE = {
   imageServiceEndpoint: { type: 'string', since: 27 },
   failCgroupV1: { type: 'boolean', since: 31 },
   userNamespaces: { type: 'object', since: 33, fields: { idsPerPod: { type: 'int64', since: 33 } } },
-} as const satisfies Fields
+} as const satisfies FieldTable

@@ -18,7 +18,7 @@ export interface Side {
 
 export const HIDDEN = '(not shown)'
 
-/** Such as `110 (default)`, `"1m"`, `not set`. */
+/** One side of a change in words, such as `110 (default)`, `"1m"`, `not set`. */
 export function formatSide(side: Side | undefined): string {
   if (side === undefined) return 'not set'
   const text = side.value === HIDDEN ? HIDDEN : JSON.stringify(side.value)
@@ -33,6 +33,7 @@ export function formatSide(side: Side | undefined): string {
  */
 export const RISKS = {
   none: 'no effect: this kubelet does not know the field and ignores it',
+  registration: 'no effect on a registered Node',
   restart: 'needs only a restart of kubelet',
   load: 'shifts load: on the node, the container runtime, the registry or the API server',
   evictions: 'pods may be evicted sooner, later, or not in time',

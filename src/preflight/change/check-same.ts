@@ -64,7 +64,7 @@ export function findMisread(
 }
 
 /**
- * Their flags reset what the config says, given or not: `AddFlags`,
+ * The fields whose flags reset what the config says, given or not: `AddFlags`,
  * k8s.io/component-base/logs/api/v1.
  */
 const RESET_BY_KUBELET: ReadonlySet<string> = new Set(['logging.options.text.splitStream', 'logging.options.json.splitStream'])
@@ -91,7 +91,7 @@ function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion |
   return flags.has('config-dir') ? '--config-dir' : undefined
 }
 
-/** In its log, kubelet has this in place of the values of each header. */
+/** Whether a header has the mask that kubelet's log has in place of the values of each. */
 function isMasked({ path: [field, header] }: Change, { staticPodURLHeader }: KubeletConfig): boolean {
   const values = isObject(staticPodURLHeader) && header !== undefined ? staticPodURLHeader[header] : undefined
   return field === 'staticPodURLHeader' && Array.isArray(values) && values.length === 1 && values[0] === '<masked>'

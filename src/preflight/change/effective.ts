@@ -79,8 +79,13 @@ function fillDependent(effective: Map<string, Effective>, minor: number): void {
 function mergeEviction(effective: Map<string, Effective>, minor: number): void {
   const hard = effective.get('evictionHard')
   if (effective.get('mergeDefaultEvictionSettings')?.value !== true || !isObject(hard?.value)) return
+  effective.set('evictionHard', { value: { ...defaultThresholds(minor), ...hard.value }, isDefault: hard.isDefault })
+}
+
+/** The default thresholds of `evictionHard`, by signal. */
+export function defaultThresholds(minor: number): Readonly<Record<string, unknown>> {
   const initial = ROWS.get('evictionHard')?.initial?.findLast(([since]) => since <= minor)?.[1]
-  effective.set('evictionHard', { value: { ...(isObject(initial) ? initial : {}), ...hard.value }, isDefault: hard.isDefault })
+  return isObject(initial) ? initial : {}
 }
 
 function isOnIn(effective: EffectiveConfig, gate: string, minor: number): boolean {

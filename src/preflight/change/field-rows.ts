@@ -16,7 +16,8 @@ interface ChangeRow {
   /** Without `--`. */
   readonly flag?: string
   /**
-   * What the texts in the field measure, if its type does not tell: spellings can be equivalent.
+   * The quantity that texts in the field measure, if its type does not tell: spellings can be
+   * equivalent.
    */
   readonly measure?: 'duration' | 'quantity' | undefined
 }
@@ -144,7 +145,7 @@ export const FIELD_ROWS = {
   allowedUnsafeSysctls: { risk: 'pod-admission', flag: 'allowed-unsafe-sysctls' },
   defaultPodSysctls: { risk: 'drain' },
   volumePluginDir: { risk: 'restart', flag: 'volume-plugin-dir' },
-  providerID: { risk: 'restart', flag: 'provider-id' },
+  providerID: { risk: 'registration', flag: 'provider-id' },
   kernelMemcgNotification: { risk: 'restart', flag: 'kernel-memcg-notification' },
   'logging.format': { risk: 'restart', flag: 'logging-format' },
   'logging.sanitization': { risk: 'restart', flag: 'experimental-logging-sanitization' },
@@ -167,8 +168,8 @@ export const FIELD_ROWS = {
   seccompDefault: { risk: 'container-restart', flag: 'seccomp-default' },
   memoryThrottlingFactor: { risk: 'throttling' },
   memoryReservationPolicy: { risk: 'cgroup-resize' },
-  registerWithTaints: { risk: 'restart', flag: 'register-with-taints' },
-  registerNode: { risk: 'restart', flag: 'register-node' },
+  registerWithTaints: { risk: 'registration', flag: 'register-with-taints' },
+  registerNode: { risk: 'registration', flag: 'register-node' },
   'tracing.endpoint': { risk: 'restart' },
   'tracing.samplingRatePerMillion': { risk: 'load' },
   localStorageCapacityIsolation: { risk: 'evictions', flag: 'local-storage-capacity-isolation' },

@@ -7,6 +7,7 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldType } from '../../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
+import { NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { ConfigDocument } from '../document.ts'
@@ -100,6 +101,29 @@ const SINCE = readMinors({
 
 function readMinors(table: Readonly<Record<number, string>>): ReadonlyMap<string, number> {
   return new Map(Object.entries(table).flatMap(([minor, names]) => names.split(/\s+/).map((name) => [name, Number(minor)] as const)))
+}
+
+/**
+ * The flags of the newest kubelet for which the config has no field: `AddFlags` of KubeletFlags and
+ * `addCadvisorFlags`, cmd/kubelet/app/options. Without `--config`, a name for a whole config.
+ */
+export const FLAGS_ALONE = [
+  ...['bootstrap-kubeconfig', 'cert-dir', 'cloud-provider', 'config-dir', 'exit-on-lock-contention'],
+  ...['experimental-allocatable-ignore-eviction', 'experimental-mounter-path', 'hostname-override', 'housekeeping-interval'],
+  ...['image-credential-provider-bin-dir', 'image-credential-provider-config', 'kubeconfig', 'lock-file'],
+  ...['maximum-dead-containers', 'maximum-dead-containers-per-container', 'minimum-container-ttl-duration'],
+  ...['node-ip', 'node-labels', 'root-dir', 'runtime-cgroups'],
+]
+
+/** One word alone, as `docker`, may mean something else than the flag. */
+export const FLAGS_GONE = [...GONE.keys()].filter((name) => name.includes('-'))
+
+/** For somebody who took it for a field. Without a minor: for the newest kubelet. */
+export function describeFlag(name: string, minor: number | undefined): string {
+  const [since = 0, gone = Number.POSITIVE_INFINITY] = [SINCE.get(name), GONE.get(name)]
+  if (gone <= (minor ?? NEWEST_MINOR)) return `--${name} was a flag of kubelet up to 1.${gone - 1}, and no field: remove it`
+  if (minor !== undefined && since > minor) return `--${name} is a flag of kubelet 1.${since} and later, and no field`
+  return `--${name} is a flag of kubelet, and no field: set it on kubelet's command line`
 }
 
 /** Whether kubelet 1.`minor` knows a flag that some kubelet knows. */

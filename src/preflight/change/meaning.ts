@@ -1,7 +1,8 @@
 /**
- * What one config means to two kubelets: where its values, the defaults of what it does not set,
- * and the feature gates that it does not name differ, with nothing refused. Pure. Most follows from
- * the tables; `MEANINGS` has the fields whose value stays while its meaning changes.
+ * The meaning of one config to two kubelets: where its values, the defaults of the fields that it
+ * does not set, and the feature gates that it does not name differ, with nothing refused. Pure.
+ * Most follows from the tables; `MEANINGS` has the fields whose value stays while its meaning
+ * changes.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
@@ -17,7 +18,10 @@ import { type Effective, type EffectiveConfig, effectiveConfig } from './effecti
 import { type FieldRow, ROWS } from './field-rows.ts'
 
 interface MeaningChange {
-  /** Of what the config sets, of a default, or of a feature gate that the config does not set. */
+  /**
+   * The kind of value whose meaning changes: one that the config sets, a default, or a feature gate
+   * that the config does not set.
+   */
   readonly kind: 'value' | 'default' | 'gate'
   readonly path: FieldPath
   /** To the first kubelet, and to the second. */
@@ -63,7 +67,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   },
 }
 
-/** What kubelet does where a field has no default, or is not known yet: constants of its code. */
+/**
+ * Values that kubelet uses where a field has no default, or is not known yet: constants of its
+ * code.
+ */
 const CONSTANTS: Readonly<Record<string, unknown>> = { 'crashLoopBackOff.maxContainerRestartPeriod': '300s' }
 
 /** In the order of the table of fields, then of that of the gates. */
@@ -86,7 +93,7 @@ function readBy(config: KubeletConfig, version: KubeletVersion): Reading {
 
 function compareMeaning(name: string, row: FieldRow, before: Reading, after: Reading): readonly MeaningChange[] {
   const [left, right] = [before.effective.get(name), after.effective.get(name)]
-  // That a kubelet does not know a field any more is a finding of its own.
+  // A field that a kubelet does not know any more is a finding of its own.
   if (!isKnown(row, after.minor)) return []
   const meaning = MEANINGS[name]
   const isSet = left?.isDefault === false || right?.isDefault === false
@@ -95,7 +102,7 @@ function compareMeaning(name: string, row: FieldRow, before: Reading, after: Rea
   const [was, is] = [meaning?.read(left?.value, before.isOn, before.minor), meaning?.read(right?.value, after.isOn, after.minor)]
   if (was !== undefined || is !== undefined) {
     const texts = { before: was ?? formatSide(left), after: is ?? formatSide(right) }
-    // Neither kubelet throttles: why is not the point.
+    // No throttling on either kubelet is the same, whatever the reason for it.
     const isSame = texts.before === texts.after || [was, is].every((text) => text?.startsWith(NO_THROTTLING))
     const known = after.minor > before.minor ? meaning?.advice : undefined
     const keeping = left?.value === right?.value ? undefined : adviseKeeping(path, left?.value)
@@ -151,7 +158,10 @@ function listTurned(config: KubeletConfig, from: number, to: number): readonly M
   })
 }
 
-/** What a gate begins with as alpha or beta is new. Later stages switch what kubelet did before. */
+/**
+ * Whether a gate switches behavior that kubelet had before. A gate that begins as alpha or beta
+ * switches something new.
+ */
 function isOldBehavior(gate: string): boolean {
   const first = periodsOf(gate)[0]?.state
   return first?.on === true && first.stage !== 'beta' && first.stage !== 'alpha'

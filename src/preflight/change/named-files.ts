@@ -1,12 +1,12 @@
 /**
  * The files that relative paths of a config name: other keys of its ConfigMap, which lie beside it
- * in its checkpoint. What they hold is a part of the field's value. Pure.
+ * in its checkpoint. Their content is a part of the field's value. Pure.
  */
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { type FieldPath, listRelativePaths, patchRelativePaths } from '../../kubelet/field-path.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
 

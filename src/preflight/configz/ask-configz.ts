@@ -4,7 +4,6 @@
  * Pure; who asks is passed in.
  */
 import { posix } from 'node:path'
-import type { KnownUnit } from '../../decision/unit-state.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { decides } from '../../kubelet/field-path.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
@@ -12,6 +11,7 @@ import type { Files } from '../../ports/files.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { ConfigzAnswer } from '../../ports/preflight.ts'
 import type { FirstWords } from '../../ports/unit.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { isKubeletInside } from '../../systemd/distribution.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type Difference, findMisread } from '../change/check-same.ts'
@@ -67,8 +67,8 @@ const BEGINS_CONFIG =
   /^(?:I\d{4} \S+ +\d+ server\.go:\d+\] "Effective KubeletConfiguration" |\{"ts":[\d.]+,"caller":"[\w/-]*server\.go:\d+","msg":"Effective KubeletConfiguration",)/
 
 /**
- * Whether the journal still has the start. What comes later quotes text of others, which could look
- * like the config.
+ * Whether the journal still has the start. Later lines quote text of others, which could look like
+ * the config.
  */
 function hasStart(text: string): boolean {
   const first = text.split('\n').find((line) => !BEFORE_CONFIG.test(line))
@@ -76,8 +76,8 @@ function hasStart(text: string): boolean {
 }
 
 /**
- * What this process of kubelet logged. undefined: it is older, or its log cannot be read or no
- * longer has the start.
+ * The config that this process of kubelet logged. undefined: it is older, or its log cannot be read
+ * or no longer has the start.
  */
 async function readLogged(
   { unit, version }: Pick<RunningKubelet, 'unit' | 'version'>,

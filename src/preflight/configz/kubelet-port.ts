@@ -1,7 +1,7 @@
 /**
  * Asks kubelet on its own port, after it has proved to be this node's kubelet. Never throws.
  *
- * What is trusted: the certificate in the file that this kubelet serves from, byte for byte. Only
+ * The agent trusts the certificate in the file that this kubelet serves from, byte for byte. Only
  * root can write that file, and only who has its private key can finish the handshake. This holds
  * for a self-signed certificate and for one of the cluster's authority alike, and is narrower than
  * to trust that authority: it has signed the certificates of all nodes. Names and dates in the
@@ -27,7 +27,7 @@ const PATH = '/configz'
 
 interface ProvingPort {
   readonly target: HealthTarget
-  /** PEM: one of these is what kubelet serves. What follows the first certificate is ignored. */
+  /** PEM: one of these is what kubelet serves. Text after the first certificate is ignored. */
   readonly certificates: readonly string[]
 }
 

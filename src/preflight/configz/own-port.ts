@@ -45,7 +45,7 @@ export function findOwnPort(config: KubeletConfig, flags: KubeletFlags, folder: 
   return { target: findServingTarget(effective), certificateFiles: files.length === 0 ? [selfSigned] : files }
 }
 
-/** What kubelet makes where its config names no certificate. */
+/** The files that kubelet makes where its config names no certificate. */
 const SELF_SIGNED = { tlsCertFile: 'kubelet.crt', tlsPrivateKeyFile: 'kubelet.key' }
 
 /**

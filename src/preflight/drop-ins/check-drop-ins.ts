@@ -1,7 +1,8 @@
 /**
- * What kubelet's drop-ins mean for a config: files that keep kubelet from starting, and fields of
- * the config that a file overrides. Pure.
+ * The effect of kubelet's drop-ins on a config: files that keep kubelet from starting, and fields
+ * of the config that a file overrides. Pure.
  */
+import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { decides, type FieldPath, formatPath, valueAt } from '../../kubelet/field-path.ts'
@@ -38,7 +39,12 @@ export function checkDropIns({ assigned, config, document, dropIns, version }: P
   const { overridden, effective } = findOverridden(assigned.config, document.config, above, version)
   if (overridden.some(({ winner }) => winner !== undefined) && effective === 0) return refuse([describeNoEffect(overridden)], detail)
   const foreign = [...below, ...above].flatMap(({ path, otherCase = [] }) => otherCase.map((key) => warnOfOtherCase(key, path)))
-  return { outcome: 'accepted', detail, findings: [...overridden.map((field) => describeOverridden(field, assigned)), ...foreign] }
+  const skipped = (dropIns.skipped ?? []).map(describeSkipped)
+  return {
+    outcome: 'accepted',
+    detail,
+    findings: [...overridden.map((field) => describeOverridden(field, assigned)), ...foreign, ...skipped],
+  }
 }
 
 /** The document with the config that kubelet makes of it. */
@@ -153,6 +159,15 @@ function warnOfOtherCase({ path, field }: OtherCase, file: string): Finding {
   const problem = `${file} sets ${name}, which is spelled ${field}: kubelet may take it, and the other checks do not`
   const advice = `write ${field} in ${file}, or remove ${name}`
   return { rule: 'drop-ins/other-case', ...OF_ALL, severity: 'warn', reason: 'validate', problem, advice }
+}
+
+function describeSkipped(path: string): Finding {
+  return { rule: 'drop-ins/skipped', ...OF_ALL, severity: 'warn', reason: 'validate', ...wordSkipped(path) }
+}
+
+export function wordSkipped(path: string): { readonly problem: string; readonly advice: string } {
+  const problem = `kubelet skips ${path}: of --config-dir it reads only the files whose names end in .conf`
+  return { problem, advice: `rename it to ${posix.parse(path).name}.conf, or move it to another directory` }
 }
 
 /** For a config that kubelet falls back to: it goes on, since nothing else would start either. */

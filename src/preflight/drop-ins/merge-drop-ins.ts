@@ -1,9 +1,9 @@
 /**
  * The config that kubelet makes of the file of `--config` and its drop-ins. Pure. Rules:
  * `mergeKubeletConfigurations`, cmd/kubelet/app/server.go. From 1.30 on, kubelet applies each
- * drop-in as a JSON merge patch (RFC 7386). What it patches has its defaults already, so defaults
- * that depend on other fields are those of the file alone. Before 1.30 (alpha) kubelet merges Go
- * structs that have defaults too; that is not computed here.
+ * drop-in as a JSON merge patch (RFC 7386). The config that is patched has its defaults already, so
+ * defaults that depend on other fields are those of the file alone. Before 1.30 (alpha) kubelet
+ * merges Go structs that have defaults too; that is not computed here.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { NEWEST_MINOR } from '../../kubelet/fields.ts'

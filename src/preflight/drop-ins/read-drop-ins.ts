@@ -7,14 +7,14 @@
  */
 
 import { posix } from 'node:path'
-import type { KnownUnit } from '../../decision/unit-state.ts'
 import { decodeText, type KubeletConfig } from '../../kubelet/decode.ts'
-import { isMergedBefore, listDropInFiles } from '../../kubelet/drop-in-files.ts'
-import type { Fields } from '../../kubelet/field.ts'
+import { isMergedBefore, listDropInFiles, listSkippedFiles } from '../../kubelet/drop-in-files.ts'
+import type { FieldTable } from '../../kubelet/field.ts'
 import { absolutePaths, type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { FIELDS, isFieldName, listObjects } from '../../kubelet/fields.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { Files } from '../../ports/files.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { foldName } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -28,7 +28,7 @@ import { readDocument } from '../document.ts'
  */
 export interface DropIn {
   readonly path: string
-  /** It may set only some fields. A null removes a field. */
+  /** The fields that the file sets, perhaps only some. A null removes a field. */
   readonly config: KubeletConfig
   /** Keys that kubelet takes although they are spelled in another way. Default: none. */
   readonly otherCase?: readonly OtherCase[]
@@ -47,9 +47,15 @@ interface UnusableDropIn {
   readonly unjudged?: true | undefined
 }
 
-/** What kubelet merges with one config when it starts on this node. */
+/** The files that kubelet merges with one config when it starts on this node. */
 export type DropInsHere =
-  | { readonly kind: 'usable'; readonly directory: string; readonly order: MergeOrder }
+  | {
+      readonly kind: 'usable'
+      readonly directory: string
+      readonly order: MergeOrder
+      /** Paths of configs there that kubelet does not read. Default: none. */
+      readonly skipped?: readonly string[]
+    }
   | ({ readonly kind: 'unusable'; readonly directory: string } & UnusableDropIn)
 
 export interface MergeOrder {
@@ -89,12 +95,32 @@ export async function findDropIns(unit: MergingUnit, place: ConfigPlace, readers
   const reading = await readDropIns(directory, readers.files, readers.yaml, (path) => path !== own)
   if (reading.kind === 'unusable') return { ...reading, directory }
   const { dropIns } = reading
-  if (own === undefined || place === 'local') return { kind: 'usable', directory, order: { below: [], above: dropIns } }
+  const skipped = listSkippedConfigs(directory, readers.files)
+  const here = { kind: 'usable', directory, ...(skipped.length === 0 ? {} : { skipped }) } as const
+  if (own === undefined || place === 'local') return { ...here, order: { below: [], above: dropIns } }
   const base = await readBase(unit.localConfigPath, readers)
   if ('detail' in base) return { kind: 'unusable', directory, ...base }
   const isBelow = ({ path }: DropIn) => isMergedBefore(path, own)
   const [below, above] = [dropIns.filter(isBelow), dropIns.filter((dropIn) => !isBelow(dropIn))]
-  return { kind: 'usable', directory, order: { base, below, above } }
+  return { ...here, order: { base, below, above } }
+}
+
+/** Of any file that is larger, kubelet's reader of YAML would make nothing either. */
+const LONGEST_BYTES = 1 << 20
+
+/**
+ * The files that would be drop-ins if their names ended in `.conf`. Kubelet says that it skips them
+ * at verbosity 4 alone, from 1.36 on (`mergeKubeletConfigurations`).
+ */
+function listSkippedConfigs(directory: string, files: DropInFiles): readonly string[] {
+  return listSkippedFiles(directory, files).filter((path) => {
+    try {
+      const isShort = (files.stat(path)?.size ?? 0) <= LONGEST_BYTES
+      return isShort && files.read(path)?.includes('KubeletConfiguration') === true
+    } catch {
+      return false
+    }
+  })
 }
 
 /** The drop-in that the agent writes. undefined: it gives kubelet its config in another way. */
@@ -175,14 +201,14 @@ export interface OtherCase {
 /** A config has few such keys. A hostile one may have as many as fit into a ConfigMap. */
 const MOST = 20
 
-const spellings = new WeakMap<Fields, ReadonlyMap<string, string>>()
+const spellings = new WeakMap<FieldTable, ReadonlyMap<string, string>>()
 
 /** The first of them. */
 export function listOtherCase(config: KubeletConfig): OtherCase[] {
   return listAt(config, FIELDS, []).slice(0, MOST)
 }
 
-function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCase[] {
+function listAt(config: KubeletConfig, fields: FieldTable, path: FieldPath): OtherCase[] {
   const byFolded = foldedNames(fields)
   return Object.entries(config).flatMap(([name, value]): OtherCase[] => {
     const here = [...path, name]
@@ -196,7 +222,7 @@ function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCa
   })
 }
 
-function foldedNames(fields: Fields): ReadonlyMap<string, string> {
+function foldedNames(fields: FieldTable): ReadonlyMap<string, string> {
   const known = spellings.get(fields)
   if (known !== undefined) return known
   const names = new Map(Object.keys(fields).map((name) => [foldName(name), name]))

@@ -7,7 +7,7 @@
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, firstPlaces, quote, shorten, textOf, textsOf } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, firstPlaces, quoteText, shorten, textOf, textsOf } from './complaint.ts'
 
 export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
   // Kubelet replaces what is reserved of cpu by their number, and never parses it.
@@ -27,23 +27,24 @@ const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 function checkReserved(field: string, reserved: TextMap): FieldProblem[] {
   return reserved.flatMap(([name, amount]): FieldProblem[] => {
     const complain = (problem: string, more = {}): FieldProblem[] => [{ rule: 'value', path: [field, name], problem, ...more }]
-    if (!RESERVABLE.includes(name)) return complain(`cannot reserve ${quote(name)} resource`, { mistyped: { name, known: RESERVABLE } })
+    if (!RESERVABLE.includes(name)) return complain(`cannot reserve ${quoteText(name)} resource`, { mistyped: { name, known: RESERVABLE } })
     const quantity = parseQuantity(amount)
-    if (quantity === undefined) return complain(`failed to parse quantity ${quote(amount)} for ${quote(name)} resource`)
-    return quantity < 0n ? complain(`resource quantity for ${quote(name)} cannot be negative: ${shorten(amount)}`) : []
+    if (quantity === undefined) return complain(`failed to parse quantity ${quoteText(amount)} for ${quoteText(name)} resource`)
+    return quantity < 0n ? complain(`resource quantity for ${quoteText(name)} cannot be negative: ${shorten(amount)}`) : []
   })
 }
 
 function checkQosReserved(reserved: TextMap): FieldProblem[] {
   return reserved.flatMap(([resource, percent]): FieldProblem[] => {
     const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path: ['qosReserved', resource], problem }]
-    if (resource !== 'memory') return complain(`cannot reserve ${quote(resource)} resource: only memory`)
+    if (resource !== 'memory') return complain(`cannot reserve ${quoteText(resource)} resource: only memory`)
     const value = /^[-+]?\d+%+$/.test(percent) ? Number.parseInt(percent, 10) : Number.NaN
     return 0 <= value && value <= 100 ? [] : complain('qosReserved.memory must be a percentage between 0% and 100%')
   })
 }
 
-const SIGNALS = [
+/** The signals of every kubelet. */
+export const SIGNALS = [
   ...['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'],
   ...['allocatableMemory.available', 'pid.available'],
 ]
@@ -62,7 +63,7 @@ function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[]
   if (SIGNALS.includes(signal)) return []
   const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
   const mistyped = { name: signal, known: [...SIGNALS, ...Object.keys(NEW_SIGNALS)] }
-  const problem = `unsupported eviction signal ${quote(signal)}`
+  const problem = `unsupported eviction signal ${quoteText(signal)}`
   return [{ rule: 'value', path, problem, mistyped, byList: true, to: since && since - 1 }]
 }
 
@@ -70,13 +71,13 @@ function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshol
   const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path, problem }]
   if (amount.endsWith('%')) {
     const percent = readPercent(amount)
-    if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is not a percentage`)
+    if (percent === undefined) return complain(`eviction ${kind} ${quoteText(amount)} is not a percentage`)
     if (kind === 'reclaim' && percent <= 0) return complain(`eviction percentage minimum reclaim must be positive: ${shorten(amount)}`)
     if (percent < 0) return complain(`eviction percentage ${kind} must be >= 0%: ${shorten(amount)}`)
     return kind === 'threshold' && percent > 100 ? complainOfExcess(path, amount, percent) : []
   }
   const quantity = parseQuantity(amount)
-  if (quantity === undefined) return complain(`eviction ${kind} ${quote(amount)} is neither a quantity nor a percentage`)
+  if (quantity === undefined) return complain(`eviction ${kind} ${quoteText(amount)} is neither a quantity nor a percentage`)
   if (kind === 'threshold') return quantity > 0n ? [] : complain(`eviction threshold must be positive: ${shorten(amount)}`)
   return quantity < 0n ? complain(`negative eviction minimum reclaim specified: ${shorten(amount)}`) : []
 }
@@ -101,7 +102,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
     if (unknown.length > 0) return unknown
     const lengthNs = parseGoDuration(period)
     const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path, problem }]
-    if (lengthNs === undefined) return complain(`eviction grace period ${quote(period)} is not a duration such as "1m30s"`)
+    if (lengthNs === undefined) return complain(`eviction grace period ${quoteText(period)} is not a duration such as "1m30s"`)
     return lengthNs < 0n ? complain(`invalid eviction grace period specified: ${shorten(period)}, must be a positive value`) : []
   })
   const missing = soft.flatMap(([signal, amount]): FieldProblem[] => {
@@ -122,7 +123,7 @@ function checkReclaims(reclaims: TextMap): FieldProblem[] {
 }
 
 /** `parsePercentage`: a number in Go's syntax before a percent sign. */
-function readPercent(text: string): number | undefined {
+export function readPercent(text: string): number | undefined {
   const [, number] = /^([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(text) ?? []
   return number === undefined ? undefined : Number(number)
 }
@@ -130,7 +131,7 @@ function readPercent(text: string): number | undefined {
 type TextMap = readonly (readonly [key: string, value: string])[]
 
 /** null means an empty string. */
-function textMap(value: unknown): TextMap {
+export function textMap(value: unknown): TextMap {
   return isObject(value) ? Object.entries(value).map(([key, text]) => [key, textOf(text)] as const) : []
 }
 
@@ -153,7 +154,7 @@ export function checkLogRotation({ config, version }: FieldRuleInput): FieldProb
   const size = textOf(config.containerLogMaxSize)
   const fault = size === '' ? undefined : describeFault(size)
   if (fault !== undefined)
-    complaints.push(complain('value', 'containerLogMaxSize', `containerLogMaxSize ${quote(size)} ${fault}`, 'write it like 10Mi'))
+    complaints.push(complain('value', 'containerLogMaxSize', `containerLogMaxSize ${quoteText(size)} ${fault}`, 'write it like 10Mi'))
   return complaints
 }
 
@@ -224,8 +225,8 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
     { rule: 'value', path, problem, advice, ...range },
   ]
   if (sysctl.length > LONGEST || !WITH_SLASHES.test(sysctl))
-    return complain(`sysctl ${quote(sysctl)} is neither the name of a sysctl nor a pattern that ends in *`, AS_IN)
-  const slashes = WITH_DOTS.test(sysctl) ? [] : complain(`sysctl ${quote(sysctl)} has slashes`, 'write dots', { to: SLASHES_SINCE - 1 })
+    return complain(`sysctl ${quoteText(sysctl)} is neither the name of a sysctl nor a pattern that ends in *`, AS_IN)
+  const slashes = WITH_DOTS.test(sysctl) ? [] : complain(`sysctl ${quoteText(sysctl)} has slashes`, 'write dots', { to: SLASHES_SINCE - 1 })
   const isPattern = sysctl.endsWith('*')
   const name = withDots(isPattern ? sysctl.slice(0, -1) : sysctl)
   if (isNamespaced(name)) return slashes
@@ -234,7 +235,7 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
     : NAMESPACED_EARLIER.some((prefix) => name.startsWith(prefix))
       ? { from: NAMED_SINCE }
       : {}
-  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quote(sysctl)} are not known to be namespaced`
+  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quoteText(sysctl)} are not known to be namespaced`
   return [
     ...slashes,
     ...complain(problem, 'set it on the node, in sysctl.d(5): pods can set only what is namespaced', { ...range, byList: true }),
@@ -257,9 +258,9 @@ function checkDefaults({ config: { defaultPodSysctls }, gate }: FieldRuleInput):
   return names.flatMap((name, index): FieldProblem[] => {
     const plain = withDots(name)
     if (name.length > LONGEST || name.endsWith('*') || !WITH_SLASHES.test(name))
-      return [complain(`${quote(name)} is not the name of a sysctl`, AS_IN, name)]
-    const foreign = complain(`the sysctl ${quote(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name)
-    const twice = complain(`the sysctl ${quote(name)} is set twice`, 'remove one of them', name)
+      return [complain(`${quoteText(name)} is not the name of a sysctl`, AS_IN, name)]
+    const foreign = complain(`the sysctl ${quoteText(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name)
+    const twice = complain(`the sysctl ${quoteText(name)} is set twice`, 'remove one of them', name)
     const isKnown = isNamespaced(plain) || NAMESPACED_LATER.test(plain)
     return [...(isKnown ? [] : [{ ...foreign, byList: true }]), ...(firsts.get(plain) === index ? [] : [twice])]
   })

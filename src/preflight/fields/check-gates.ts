@@ -115,8 +115,8 @@ function checkNeeds(gates: Gates, minor: number): FieldProblem[] {
 
 /**
  * Whether a gate is on for kubelet 1.`minor` with this config; without a minor, for all versions
- * since the first that has the gate. undefined: it depends on the version. What a gate that went
- * switched stays as it was last.
+ * since the first that has the gate. undefined: it depends on the version. Behavior that a gate
+ * switched stays as it was last once the gate is gone.
  */
 export function findGateState(name: string, config: KubeletConfig, minor: number | undefined): boolean | undefined {
   const set = isObject(config.featureGates) ? config.featureGates : {}

@@ -2,21 +2,23 @@
  * The result of a field rule before its severity is known, with the kubelet versions it applies to
  * and whether it is certain. Pure.
  */
+import { OTHERWISE } from '../../decision/verdict.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
+import type { NodeView } from '../node/node-view.ts'
 
 export interface FieldProblem {
-  /** Without the prefix `fields/`. */
+  /** Without the prefix `fields/`, unless it is of another family, as in `otherwise/zero`. */
   readonly rule: string
   readonly path: FieldPath
   readonly problem: string
   readonly advice?: string | undefined
-  /** Instead of advice: the name, and the known names it may be a typing error of. */
-  readonly mistyped?: { readonly name: string; readonly known: readonly string[] }
+  /** Instead of advice: the name, and those that may be meant. */
+  readonly mistyped?: Mistyped
   readonly reason?: Finding['reason']
   /** The first minor of 1.x whose kubelet rejects it. Default: all do. */
   readonly from?: number | undefined
@@ -28,14 +30,49 @@ export interface FieldProblem {
   readonly atStart?: boolean | undefined
   /** A list of names decides, which has grown before: a later kubelet may have a longer one. */
   readonly byList?: boolean
-  /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
+  /**
+   * The complaint depends on something unknown, such as the effect of `AllAlpha`: at most a
+   * warning.
+   */
   readonly unsure?: boolean
+  /** Something is missing, and what is unseen may supply it: at most a warning then. */
+  readonly supplied?: boolean
+}
+
+export interface Mistyped {
+  readonly name: string
+  /** The names that its place knows. */
+  readonly known: readonly string[]
+  /** Of a field: where it stands, and for which minor of kubelet. */
+  readonly key?: { readonly path: FieldPath; readonly minor: number | undefined }
+}
+
+/**
+ * The settings that count beside the config, and are not known: the flags of its kubelet, or also
+ * the local config of each node, over which a part is merged.
+ */
+export type Unseen = 'flags' | 'local'
+
+export const SUPPLIED_BY: Readonly<Record<Unseen, string>> = {
+  flags: 'a flag of kubelet may supply what is missing',
+  local: "the node's local config or a flag of kubelet may supply what is missing",
+}
+
+/** Kubelet takes the config, and does this instead of what the field says. */
+export function otherwise(
+  rule: `otherwise/${string}`,
+  path: FieldPath,
+  effect: string,
+  advice: string,
+  severity: Exclude<Severity, 'refuse'> = 'warn',
+): FieldProblem {
+  return { rule, path, problem: `${OTHERWISE} ${effect}`, advice, severity }
 }
 
 /** Longer names are cut, and get no suggestion. */
 export const LONGEST_NAME = 80
 
-export function quote(text: string): string {
+export function quoteText(text: string): string {
   return JSON.stringify(shorten(text))
 }
 
@@ -51,6 +88,15 @@ export interface FieldRuleInput {
   readonly version: KubeletVersion | undefined
   /** Whether a feature gate is on. undefined: unknown. */
   readonly gate: (name: string) => boolean | undefined
+}
+
+/** The input of rules about what else counts for kubelet. */
+export interface WholeInput extends FieldRuleInput {
+  /** The same config, with defaults. */
+  readonly view: NodeView
+  readonly unseen: Unseen | undefined
+  /** Kubelet merges it over another file, whose defaults are filled in before. */
+  readonly isDropIn: boolean
 }
 
 /**
@@ -90,7 +136,7 @@ export function textsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.map(textOf) : undefined
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 

@@ -5,17 +5,19 @@
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'
+import { isObject } from '../../values/is-object.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import {
+  asList,
   durationOf,
   type FieldProblem,
   type FieldRuleInput,
   firstPlaces,
   isOn,
-  listOf,
   numberOf,
-  quote,
+  quoteText,
   SECOND_NS,
+  shorten,
   textOf,
   textsOf,
 } from './complaint.ts'
@@ -30,7 +32,8 @@ export function checkCross(subject: FieldRuleInput): FieldProblem[] {
 /** As far as possible in kubelet's own order. */
 const CHECKS = [
   ...[checkImageCollection, checkServerCertificate, checkKeyAlgorithms, checkTopology, checkShutdown, checkSwap, checkEnforcement],
-  ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics],
+  ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics, checkSeccomp],
+  ...[checkPacketMarks, checkManifests, checkUnits],
 ]
 
 function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] {
@@ -62,14 +65,14 @@ function checkKeyAlgorithms({ config }: FieldRuleInput): FieldProblem[] {
   const complaints = ['clientCertificateKeyAlgorithm', 'serverCertificateKeyAlgorithm'].flatMap((field): FieldProblem[] => {
     const name = config[field]
     if (typeof name !== 'string' || ALGORITHMS.includes(name)) return []
-    const problem = `${field} ${quote(name)} is not a supported algorithm`
+    const problem = `${field} ${quoteText(name)} is not a supported algorithm`
     return [{ rule: 'value', path: [field], problem, mistyped: { name, known: ALGORITHMS }, from: 38 }]
   })
   const server = textOf(config.serverCertificateKeyAlgorithm)
   const least = textOf(config.tlsMinVersion)
   if (!server.startsWith('ML-DSA-') || !ALGORITHMS.includes(server) || !['', ...TLS_VERSIONS.slice(0, -1)].includes(least))
     return complaints
-  const problem = `tlsMinVersion ${quote(least)} is incompatible with serverCertificateKeyAlgorithm ${quote(server)}, ML-DSA requires VersionTLS13`
+  const problem = `tlsMinVersion ${quoteText(least)} is incompatible with serverCertificateKeyAlgorithm ${quoteText(server)}, ML-DSA requires VersionTLS13`
   const advice = 'set tlsMinVersion to VersionTLS13'
   return [...complaints, { rule: 'cross', path: ['serverCertificateKeyAlgorithm'], problem, advice, from: 38 }]
 }
@@ -110,7 +113,7 @@ function checkShutdown({ config, gate }: FieldRuleInput): FieldProblem[] {
 }
 
 function checkPriorities(value: unknown, isShutdownSet: boolean, gate: FieldRuleInput['gate']): FieldProblem[] {
-  if (listOf(value).length === 0) return []
+  if (asList(value).length === 0) return []
   const field = 'shutdownGracePeriodByPodPriority'
   const needed = 'GracefulNodeShutdownBasedOnPodPriority'
   const complain = (problem: string): FieldProblem[] => [{ rule: 'cross', path: [field], problem, from: 23 }]
@@ -126,14 +129,18 @@ function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
   const off = 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled'
   if (isOnHere === false) return [{ rule: 'cross', path, problem: off, from: 22, to: 37 }]
   const complain = (words: readonly string[], from: number, to?: number): FieldProblem[] => {
-    const problem = `memorySwap.swapBehavior ${quote(behavior)} must be one of: "", ${words.join(', ')}`
+    const problem = `memorySwap.swapBehavior ${quoteText(behavior)} must be one of: "", ${words.join(', ')}`
     return words.includes(behavior) ? [] : [{ rule: 'value', path, problem, unsure: isOnHere === undefined, from, to }]
   }
   return [...complain(['LimitedSwap', 'UnlimitedSwap'], 22, 29), ...complain(['NoSwap', 'LimitedSwap'], 30)]
 }
 
 const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)'
-const CGROUP_OF = { 'system-reserved': 'systemReservedCgroup', 'kube-reserved': 'kubeReservedCgroup' } as const
+/** Without a map kubelet has no limits to set: `enforceExistingCgroup`, pkg/kubelet/cm. */
+const ENFORCED = {
+  'system-reserved': { cgroup: 'systemReservedCgroup', map: 'systemReserved' },
+  'kube-reserved': { cgroup: 'kubeReservedCgroup', map: 'kubeReserved' },
+} as const
 
 function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   const enforced = textsOf(config.enforceNodeAllocatable) ?? ['pods']
@@ -142,6 +149,10 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     complaints.push({ rule: 'cross', path: ['enforceNodeAllocatable'], problem, ...more })
   if (textOf(config.systemCgroups) !== '' && textOf(config.cgroupRoot) === '') {
     complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
+  } else if (config.systemCgroups === '/') {
+    // `setupNode`, pkg/kubelet/cm/container_manager_linux.go.
+    const more = { path: ['systemCgroups'], advice: 'name another cgroup, such as /system, or remove it', atStart: true }
+    complain('systemCgroups (--system-cgroups) must not be the root cgroup: kubelet exits', more)
   }
   if (!isOn(config.cgroupsPerQOS, true) && enforced.length > 0) {
     const onlyNone = enforced.every((option) => option === 'none')
@@ -154,21 +165,50 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   if (enforced.includes('none') && enforced.length > 1)
     complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
   const firsts = firstPlaces(enforced)
+  const isReserved = { systemReserved: hasKeys(config.systemReserved), kubeReserved: hasKeys(config.kubeReserved) }
   for (const [index, option] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
-    if (firsts.get(option) !== index) complain(`${FIELD} contains ${quote(option)} twice`, { path, from: 31 })
+    if (firsts.get(option) !== index) complain(`${FIELD} contains ${quoteText(option)} twice`, { path, from: 31 })
     const plain = option.replace(/-compressible$/, '')
-    const cgroup = plain === 'system-reserved' || plain === 'kube-reserved' ? CGROUP_OF[plain] : undefined
+    const { cgroup, map } = plain === 'system-reserved' || plain === 'kube-reserved' ? ENFORCED[plain] : NOT_ENFORCED
     if (cgroup === undefined && !['pods', 'none'].includes(option))
-      complain(`option ${quote(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
+      complain(`option ${quoteText(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
     if (cgroup !== undefined && plain !== option) {
       complain(`option ${JSON.stringify(option)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
       if (firsts.has(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
       complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
+    else if (map !== undefined && !isReserved[map]) {
+      const more = {
+        path,
+        advice: `set ${map}, or remove ${option}`,
+        supplied: true,
+        atStart: true,
+        ...(plain !== option && { from: 32 }),
+      }
+      complain(`${JSON.stringify(option)} in ${FIELD} needs ${map}, which is empty: kubelet exits`, more)
+    }
   }
   return complaints
+}
+
+/** With systemd kubelet enforces slices alone: `ParseSystemdToCgroupName`, pkg/kubelet/cm. */
+function checkUnits({ config }: FieldRuleInput): FieldProblem[] {
+  const enforced = textsOf(config.enforceNodeAllocatable) ?? []
+  if (config.cgroupDriver !== 'systemd') return []
+  return Object.entries(ENFORCED).flatMap(([option, { cgroup }]): FieldProblem[] => {
+    const [, unit] = /(?:^|\/)([^/]{1,80}\.(?:service|scope|socket))\/?$/.exec(textOf(config[cgroup])) ?? []
+    if (unit === undefined || !enforced.some((name) => name.startsWith(option))) return []
+    const problem = `${cgroup} names ${unit}, and kubelet with cgroupDriver systemd looks for the slice ${unit}.slice: without it, it exits`
+    return [{ rule: 'value', path: [cgroup], problem, advice: 'name a slice, as in /kubelet.slice', severity: 'warn', atStart: true }]
+  })
+}
+
+const NOT_ENFORCED = { cgroup: undefined, map: undefined }
+
+function hasKeys(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0
 }
 
 function checkReservedCpus({ config }: FieldRuleInput): FieldProblem[] {
@@ -214,4 +254,29 @@ function checkHiddenMetrics({ config, version }: FieldRuleInput): FieldProblem[]
   if (wanted === previous || (previous === undefined && /^\d+\.\d+$/.test(wanted))) return []
   const problem = `showHiddenMetricsForVersion must be omitted or have the value '${previous ?? 'MAJOR.MINOR'}': only the previous minor version is allowed`
   return [{ rule: 'value', path: ['showHiddenMetricsForVersion'], problem }]
+}
+
+/** `RunKubelet`, cmd/kubelet/app/server.go, up to 1.26. */
+function checkSeccomp({ config, gate }: FieldRuleInput): FieldProblem[] {
+  const isOnHere = gate('SeccompDefault')
+  if (config.seccompDefault !== true || isOnHere === true) return []
+  const problem = 'seccompDefault requires feature gate SeccompDefault: kubelet exits'
+  const advice = 'remove it, or enable the feature gate'
+  return [{ rule: 'cross', path: ['seccompDefault'], problem, advice, from: 22, to: 26, unsure: isOnHere === undefined, atStart: true }]
+}
+
+/** `NewMainKubelet`, pkg/kubelet/kubelet.go, up to 1.27. Later kubelets use neither. */
+function checkPacketMarks({ config }: FieldRuleInput): FieldProblem[] {
+  const [drop, masquerade] = [numberOf(config.iptablesDropBit, 15), numberOf(config.iptablesMasqueradeBit, 14)]
+  if (drop !== masquerade || !isOn(config.makeIPTablesUtilChains, true)) return []
+  const field = config.iptablesMasqueradeBit === undefined ? 'iptablesDropBit' : 'iptablesMasqueradeBit'
+  const problem = `iptablesMasqueradeBit (--iptables-masquerade-bit) and iptablesDropBit (--iptables-drop-bit) must be different, and both are ${drop}: kubelet exits`
+  return [{ rule: 'cross', path: [field], problem, to: 27, atStart: true }]
+}
+
+/** `newSourceFile`, pkg/kubelet/config/file.go: Go panics over a ticker without a period. */
+function checkManifests({ config }: FieldRuleInput): FieldProblem[] {
+  if (textOf(config.staticPodPath) === '' || durationOf(config.fileCheckFrequency, 0n) >= 0n) return []
+  const problem = `fileCheckFrequency ${shorten(textOf(config.fileCheckFrequency))} must not be negative where there is a staticPodPath: kubelet exits`
+  return [{ rule: 'range', path: ['fileCheckFrequency'], problem, advice: 'remove it: the default is 20s', atStart: true }]
 }

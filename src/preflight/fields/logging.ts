@@ -7,7 +7,7 @@
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { durationOf, type FieldProblem, type FieldRuleInput, listOf, quote, textOf } from './complaint.ts'
+import { asList, durationOf, type FieldProblem, type FieldRuleInput, quoteText, textOf } from './complaint.ts'
 
 /** klog takes only an int32 that is not negative. */
 const MOST_VERBOSE = 2 ** 31 - 1
@@ -46,7 +46,7 @@ function checkVerbosity(value: unknown): FieldProblem[] {
 }
 
 function checkModules(value: unknown, format: string): FieldProblem[] {
-  const modules = listOf(value)
+  const modules = asList(value)
   const complaints: FieldProblem[] = []
   if (modules.length > 0 && format !== '' && format !== 'text')
     complaints.push({
@@ -60,7 +60,7 @@ function checkModules(value: unknown, format: string): FieldProblem[] {
     const complain = (problem: string) => complaints.push({ rule: 'value', path: ['logging', 'vmodule', index], problem, from: 23 })
     const pattern = textOf(item.filePattern)
     if (pattern === '') complain('a file pattern must not be empty')
-    if (/[=,]/.test(pattern)) complain(`file pattern ${quote(pattern)} must not contain equal sign or comma`)
+    if (/[=,]/.test(pattern)) complain(`file pattern ${quoteText(pattern)} must not contain equal sign or comma`)
     if (typeof item.verbosity === 'number' && item.verbosity > MOST_VERBOSE) complain(`its verbosity must be <= ${MOST_VERBOSE}`)
   }
   return complaints
@@ -105,15 +105,15 @@ export function checkTracing({ config: { tracing }, gate }: FieldRuleInput): Fie
   const problem = typeof endpoint === 'string' ? judgeEndpoint(endpoint) : undefined
   if (problem !== undefined) complaints.push({ rule: 'value', path, problem, from: 25 })
   if (problem === undefined && typeof endpoint === 'string' && !isTarget(endpoint)) {
-    const nowhere = `tracing.endpoint ${quote(endpoint)} names nothing that gRPC could connect to`
+    const nowhere = `tracing.endpoint ${quoteText(endpoint)} names nothing that gRPC could connect to`
     complaints.push({ rule: 'value', path, problem: nowhere, from: 27, to: 30 })
   }
   return complaints
 }
 
 /**
- * What a resolver of google.golang.org/grpc takes. From 1.31 on, kubelet looks at it only when it
- * connects.
+ * Whether a resolver of google.golang.org/grpc takes the endpoint. From 1.31 on, kubelet looks at
+ * it only when it connects.
  */
 function isTarget(endpoint: string): boolean {
   const [, scheme, authority = '', path = ''] = /^(dns|unix|unix-abstract):(?:\/\/([^/?#]*))?([^?#]*)/i.exec(endpoint) ?? []
@@ -126,11 +126,11 @@ function judgeEndpoint(endpoint: string): string | undefined {
   const url = endpoint.includes('//') ? endpoint : `dns://${endpoint}`
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? ''
   if (!SCHEMES.includes(scheme))
-    return `tracing.endpoint ${quote(endpoint)} has an unsupported scheme: only none, dns, unix or unix-abstract`
-  return isUrl(url) ? undefined : `tracing.endpoint ${quote(endpoint)} is not a URL`
+    return `tracing.endpoint ${quoteText(endpoint)} has an unsupported scheme: only none, dns, unix or unix-abstract`
+  return isUrl(url) ? undefined : `tracing.endpoint ${quoteText(endpoint)} is not a URL`
 }
 
-/** What may stand in the name of a host in Go's net/url. */
+/** Characters that may stand in the name of a host in Go's net/url. */
 const HOST = /^(?:[-\w.~!$&'()*+,;=:[\]<>"]|[^\0-\x7f]|%[89a-f][0-9a-f])*$/i
 const USER = /^[-\w.:~!$&'()*+,;=%@]*$/
 const IN_BRACKETS = /^\[.*\](?::\d*)?$/

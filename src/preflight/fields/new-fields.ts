@@ -2,9 +2,21 @@
  * Rules about rarely used fields that are newer than 1.20. Pure. Source:
  * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation.
  */
+import { valueAt } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { durationOf, type FieldProblem, type FieldRuleInput, listOf, quote, SECOND_NS, textOf, textsOf } from './complaint.ts'
+import {
+  asList,
+  durationOf,
+  type FieldProblem,
+  type FieldRuleInput,
+  numberOf,
+  otherwise,
+  quoteText,
+  SECOND_NS,
+  textOf,
+  textsOf,
+} from './complaint.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
@@ -12,7 +24,7 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
     ...checkReservedMemory(config.reservedMemory),
     ...checkTaints(config.registerWithTaints),
     ...checkCrashLoop(subject),
-    ...checkUserNamespaces(config.userNamespaces),
+    ...checkUserNamespaces(subject),
     ...checkImageCredentials(subject),
     ...checkMemoryQos(subject),
     ...checkLogsDirectory(config.podLogsDir),
@@ -21,7 +33,7 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
 
 function checkReservedMemory(value: unknown): FieldProblem[] {
   const seen = new Set<string>()
-  return listOf(value).flatMap((item, index) => {
+  return asList(value).flatMap((item, index) => {
     const limits = isObject(item) && isObject(item.limits) ? Object.entries(item.limits) : []
     const node = isObject(item) && typeof item.numaNode === 'number' ? item.numaNode : 0
     return limits.flatMap(([resource, amount]): FieldProblem[] => {
@@ -29,10 +41,10 @@ function checkReservedMemory(value: unknown): FieldProblem[] {
       const complaints: FieldProblem[] = []
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
-        complain(`the limit type ${quote(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
-      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quote(resource)}`)
+        complain(`the limit type ${quoteText(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
+      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quoteText(resource)}`)
       const key = `${node} ${resource}`
-      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quote(resource)}`)
+      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quoteText(resource)}`)
       seen.add(key)
       return complaints
     })
@@ -50,7 +62,7 @@ const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 
 /** `CheckTaintValidation`, pkg/util/taints: the rules of labels apply to key and value. */
 function checkTaints(value: unknown): FieldProblem[] {
-  return listOf(value).flatMap((item, index): FieldProblem[] => {
+  return asList(value).flatMap((item, index): FieldProblem[] => {
     if (!isObject(item)) return []
     const path = ['registerWithTaints', index]
     const [key, text, effect] = [item.key, item.value, item.effect].map(textOf)
@@ -82,18 +94,52 @@ function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput):
   return [{ rule: 'range', path, problem: 'crashLoopBackOff.maxContainerRestartPeriod must be between 1s and 300s', from: 32 }]
 }
 
-function checkUserNamespaces(value: unknown): FieldProblem[] {
-  const ids = isObject(value) ? value.idsPerPod : undefined
-  if (typeof ids !== 'number' || (ids >= 65536 && ids % 65536 === 0 && ids <= 4294967295)) return []
-  const problem = 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295'
-  return [{ rule: 'range', path: ['userNamespaces', 'idsPerPod'], problem, from: 33 }]
+/** The ids of a pod by default, all of a machine, and the first minor that reads `idsPerPod`. */
+const POD_IDS = 65536
+const ALL_IDS = 2 ** 32
+const READS_IDS_SINCE = 35
+
+/**
+ * Where the node gives kubelet no ids of its own, it takes all but the first `idsPerPod`, and exits
+ * if they are no multiple of it, or too few: `MakeUserNsManager`, pkg/kubelet/userns.
+ */
+function checkUserNamespaces({ config, gate }: FieldRuleInput): FieldProblem[] {
+  const ids = valueAt(config, ['userNamespaces', 'idsPerPod']) ?? POD_IDS
+  const path = ['userNamespaces', 'idsPerPod']
+  if (typeof ids !== 'number') return []
+  if (ids < POD_IDS || ids % POD_IDS !== 0 || ids >= ALL_IDS)
+    return [{ rule: 'range', path, problem: 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295', from: 33 }]
+  const early: FieldProblem[] = checkPodCount(config, POD_IDS, { from: 30, to: READS_IDS_SINCE - 1 })
+  if (ids !== POD_IDS) {
+    const effect = `gives each pod ${POD_IDS} ids: it reads userNamespaces.idsPerPod only from 1.${READS_IDS_SINCE} on`
+    const found = otherwise('otherwise/value', path, effect, 'remove it, or upgrade kubelet first')
+    early.push({ ...found, from: 33, to: READS_IDS_SINCE - 1 })
+  }
+  if (gate('UserNamespacesSupport') === false) return early
+  const isPower = ALL_IDS % ids === 0
+  const problem = `userNamespaces.idsPerPod ${ids} is no power of two: kubelet exits, unless the node has a range of ids for its user kubelet that is a multiple of it`
+  const advice = `write a power of two, such as ${2 ** Math.ceil(Math.log2(ids))}`
+  return [
+    ...early,
+    ...checkPodCount(config, ids, { from: READS_IDS_SINCE }),
+    ...(isPower ? [] : [{ rule: 'range', path, problem, advice, from: READS_IDS_SINCE, severity: 'warn', atStart: true } as const]),
+  ]
+}
+
+function checkPodCount({ maxPods }: FieldRuleInput['config'], ids: number, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] {
+  const pods = numberOf(maxPods, 0) || 110
+  const most = Math.floor(ALL_IDS / ids) - 1
+  if (pods <= most) return []
+  const path = typeof maxPods === 'number' ? ['maxPods'] : ['userNamespaces', 'idsPerPod']
+  const problem = `maxPods ${pods} is too many: user namespaces have ids for ${most} pods, with ${ids} for each, and kubelet exits`
+  return [{ rule: 'cross', path, problem, advice: `set maxPods to at most ${most}, or idsPerPod to less`, ...range, atStart: true }]
 }
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify']
 
 function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[] {
   const policy = textOf(config.imagePullCredentialsVerificationPolicy)
-  const hasList = listOf(config.preloadedImagesVerificationAllowlist).length > 0
+  const hasList = asList(config.preloadedImagesVerificationAllowlist).length > 0
   const [policyPath, listPath] = [['imagePullCredentialsVerificationPolicy'], ['preloadedImagesVerificationAllowlist']]
   const complain = (rule: string, path: string[], problem: string): FieldProblem => ({
     rule,
@@ -113,7 +159,7 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
 }
 
 /** The default up to 1.36, which later kubelets still take from files that spell it out. */
-const FORMER_FACTOR = 0.9
+export const FORMER_FACTOR = 0.9
 
 function checkMemoryQos({ config: { memoryReservationPolicy, memoryThrottlingFactor: factor }, gate }: FieldRuleInput): FieldProblem[] {
   if (gate('MemoryQoS') !== false) return []
@@ -157,7 +203,7 @@ function checkImagePatterns(patterns: readonly string[]): FieldProblem[] {
   return patterns.flatMap((pattern, index): FieldProblem[] => {
     const path = ['preloadedImagesVerificationAllowlist', index]
     const complain = (problem: string, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] => [
-      { rule: 'value', path, problem: `${quote(pattern)} ${problem}`, ...range },
+      { rule: 'value', path, problem: `${quoteText(pattern)} ${problem}`, ...range },
     ]
     if (!isPrefix(pattern) && !isName(pattern))
       return complain('is neither the name of an image without tag and digest nor a pattern that ends in /*', { from: 33 })

@@ -7,7 +7,7 @@
  */
 import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, quote, textOf } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, quoteText, textOf } from './complaint.ts'
 
 type Stage = 'alpha' | 'beta' | 'stable'
 /** By the minor of 1.x in which the stage began. */
@@ -84,7 +84,7 @@ function checkCpuOptions(subject: FieldRuleInput): FieldProblem[] {
   return [
     ...checkEach(subject, { field, options, known: CPU_OPTIONS, minor, group: 'CPUManagerPolicy' }),
     ...rivals.map(([, one, other]): FieldProblem => {
-      const problem = `${field} ${quote(one)} and ${quote(other)} must not be used at the same time`
+      const problem = `${field} ${quoteText(one)} and ${quoteText(other)} must not be used at the same time`
       return { rule: 'cross', path: [field, one], problem, advice: 'remove one of them' }
     }),
     ...(isOn('align-by-socket') ? checkSocket(subject) : []),
@@ -131,7 +131,7 @@ interface Options {
 function checkEach({ gate }: FieldRuleInput, { field, options, known, minor, group }: Options): FieldProblem[] {
   return [...options].flatMap(([name, value]): FieldProblem[] => {
     const path = [field, name]
-    const label = `${field} ${quote(name)}`
+    const label = `${field} ${quoteText(name)}`
     const stages = Object.hasOwn(known, name) ? known[name] : undefined
     const stage = stages?.findLast(([since]) => since <= minor)?.[1]
     if (stage === undefined) {
@@ -146,16 +146,16 @@ function checkEach({ gate }: FieldRuleInput, { field, options, known, minor, gro
     }
     if (name === NUMA_NODES) return checkNodes(path, label, value)
     if (parseGoBool(value) !== undefined) return []
-    return [{ rule: 'value', path, problem: `${label} has the value ${quote(value)}, which is neither "true" nor "false"` }]
+    return [{ rule: 'value', path, problem: `${label} has the value ${quoteText(value)}, which is neither "true" nor "false"` }]
   })
 }
 
 function checkNodes(path: readonly string[], label: string, value: string): FieldProblem[] {
   if (!/^[-+]?\d+$/.test(value))
-    return [{ rule: 'value', path, problem: `${label} has the value ${quote(value)}, which is not an integer` }]
+    return [{ rule: 'value', path, problem: `${label} has the value ${quoteText(value)}, which is not an integer` }]
   return Number(value) >= FEWEST_NUMA_NODES
     ? []
-    : [{ rule: 'range', path, problem: `${label} ${quote(value)} must be ${FEWEST_NUMA_NODES} or greater` }]
+    : [{ rule: 'range', path, problem: `${label} ${quoteText(value)} must be ${FEWEST_NUMA_NODES} or greater` }]
 }
 
 /** null means an empty text. */

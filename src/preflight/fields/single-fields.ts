@@ -9,12 +9,13 @@ import { valueAt } from '../../kubelet/field-path.ts'
 import type { FieldName } from '../../kubelet/fields.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import {
+  asList,
   type FieldProblem,
   type FieldRuleInput,
   firstPlaces,
-  listOf,
   MILLISECOND_NS,
-  quote,
+  otherwise,
+  quoteText,
   SECOND_NS,
   textOf,
   textsOf,
@@ -60,11 +61,18 @@ interface Period {
   readonly minNs: bigint
   readonly called: string
   readonly from?: number
+  readonly atStart?: true
 }
 
 const PERIODS: Partial<Readonly<Record<FieldName, Period>>> = {
   // `NewMainKubelet`, pkg/kubelet/kubelet.go.
-  syncFrequency: { minNs: 0n, called: 'must not be negative' },
+  syncFrequency: { minNs: 0n, called: 'must not be negative', atStart: true },
+  // `PreInitRuntimeService`: no call to the container runtime has any time.
+  runtimeRequestTimeout: {
+    minNs: 0n,
+    called: 'must not be negative: kubelet exits, as its container runtime never answers in time',
+    atStart: true,
+  },
   imageMinimumGCAge: { minNs: 0n, called: 'must not be negative', from: 36 },
   imageMaximumGCAge: { minNs: 0n, called: 'must not be negative', from: 29 },
   containerLogMonitorInterval: { minNs: 3n * SECOND_NS, called: 'must be 3s or longer', from: 30 },
@@ -90,9 +98,9 @@ function checkNumber(field: string, value: unknown, { flag, min, max, from }: Ra
   return [{ rule: 'range', path: [field], problem: `${label} ${value} ${limits}`, from }]
 }
 
-function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): FieldProblem[] {
+function checkPeriod(field: string, value: unknown, { minNs, called, from, atStart }: Period): FieldProblem[] {
   if (typeof value !== 'string' || (parseGoDuration(value) ?? minNs) >= minNs) return []
-  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, from }]
+  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, from, atStart }]
 }
 
 function checkFactor(factor: unknown): FieldProblem[] {
@@ -127,7 +135,7 @@ export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): Fie
  */
 export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13']
 
-const SUITES = `
+export const SUITES: readonly string[] = `
     AES_128_GCM_SHA256 AES_256_GCM_SHA384 CHACHA20_POLY1305_SHA256 ECDHE_ECDSA_WITH_AES_128_CBC_SHA ECDHE_ECDSA_WITH_AES_128_CBC_SHA256
     ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 ECDHE_ECDSA_WITH_AES_256_CBC_SHA ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
     ECDHE_ECDSA_WITH_CHACHA20_POLY1305 ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 ECDHE_ECDSA_WITH_RC4_128_SHA
@@ -155,6 +163,8 @@ interface Choice {
   readonly atStart?: true
   /** A gate that enables the field; if it is off, kubelet ignores the field. */
   readonly gate?: string
+  /** The word that kubelet takes instead of any other, without a complaint. */
+  readonly instead?: string
 }
 
 /** An empty word always means the default. */
@@ -174,18 +184,22 @@ const CHOICES: readonly Choice[] = [
     from: 21,
     atStart: true,
   },
+  { path: ['cgroupDriver'], flag: '--cgroup-driver', words: ['cgroupfs', 'systemd'], instead: 'cgroupfs' },
   { path: ['logging', 'format'], flag: '--logging-format', words: ['text', 'json'] },
   { path: ['memoryReservationPolicy'], words: ['None', 'TieredReservation'], from: 36 },
 ]
 
 export function checkChoices({ config, gate, version }: FieldRuleInput): FieldProblem[] {
-  const complaints = CHOICES.flatMap(({ path, flag, words, from, atStart, gate: needed }): FieldProblem[] => {
+  const complaints = CHOICES.flatMap(({ path, flag, words, from, atStart, gate: needed, instead }): FieldProblem[] => {
     const name = textOf(valueAt(config, path))
     const isOn = needed === undefined ? true : gate(needed)
     if (name === '' || words.includes(name) || isOn === false) return []
     const label = flag === undefined ? path.join('.') : `${path.join('.')} (${flag})`
-    const problem = `${label} ${quote(name)} must be one of: ${words.map(quote).join(', ')}`
-    return [{ rule: 'value', path, problem, mistyped: { name, known: words }, unsure: isOn === undefined, from, atStart }]
+    const wrong = `${label} ${quoteText(name)} must be one of: ${words.map(quoteText).join(', ')}`
+    const mistyped = { name, known: words }
+    if (instead !== undefined)
+      return [{ ...otherwise('otherwise/value', path, `takes ${instead}: ${wrong}`, `write one of ${words.join(', ')}`), mistyped }]
+    return [{ rule: 'value', path, problem: wrong, mistyped, unsure: isOn === undefined, from, atStart }]
   })
   return [...complaints, ...checkCipherSuites(textsOf(config.tlsCipherSuites) ?? [], version)]
 }
@@ -195,7 +209,7 @@ function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['v
     if (SUITES.includes(name)) return []
     // A newer Go may support more suites.
     const byList = /^TLS_[A-Z0-9_]{3,80}$/.test(name)
-    const problem = `Cipher suite ${quote(name)} not supported or doesn't exist`
+    const problem = `Cipher suite ${quoteText(name)} not supported or doesn't exist`
     const unsure = byList && version === undefined
     return [{ rule: 'value', path: ['tlsCipherSuites', index], problem, mistyped: { name, known: SUITES }, unsure, byList }]
   })
@@ -210,7 +224,7 @@ const CURVES = [23, 24, 25, 29, 4587, 4588, 4589]
 const GREATEST = 65535
 
 export function checkCurves({ config }: FieldRuleInput): FieldProblem[] {
-  const ids = listOf(config.tlsCurvePreferences)
+  const ids = asList(config.tlsCurvePreferences)
   const firsts = firstPlaces(ids)
   return ids.flatMap((id, index): FieldProblem[] => {
     if (typeof id !== 'number') return []

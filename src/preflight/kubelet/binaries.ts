@@ -49,7 +49,8 @@ export class KubeletBinaries {
   }
 
   /**
-   * Of the program that a process runs, which the disk may not have any more. Never rejects.
+   * The version of the program that a process runs, which the disk may not have any more. Never
+   * rejects.
    *
    * @param binary what the process was started from, and what is on disk there now
    */
@@ -133,8 +134,8 @@ function readHead(path: string): ProgramHead {
 }
 
 /**
- * What the head of a program tells (elf(5)). A program that the kernel refuses must not be started:
- * the C library then gives the file to a shell, which takes it for commands (execvp(3)).
+ * The head of a program (elf(5)). A program that the kernel refuses must not be started: the C
+ * library then gives the file to a shell, which takes it for commands (execvp(3)).
  */
 interface ProgramHead {
   /** The first bytes of the file, HEADER of them where it has as many. */

@@ -4,12 +4,12 @@
  * Every other message with which kubelet ends the load stage is a refusal, in whatever form: that
  * stage reads nothing but the config and the flags (cmd/kubelet/app/server.go and what it calls,
  * Kubernetes 1.20 to 1.37). In the deep stage a config is refused only for messages that are about
- * the config alone.
+ * the config alone, and accepted where kubelet fails at what a sandbox has no more of.
  */
-import type { Incomplete } from '../../decision/unit-state.ts'
+import type { Incomplete } from '../../subject/unit-state.ts'
 import { formatVersion, isNewer, type KubeletVersion } from '../kubelet-version.ts'
 import { findEffectiveConfig, findFinalMessage } from './final-message.ts'
-import { asksRuntimeFirst, type JudgeStage, type KubeletJudgement, type ProbePlaces } from './judgement.ts'
+import { type HowFar, howFar, type JudgeStage, type KubeletJudgement, type ProbePlaces, WAITS_FOR_RUNTIME } from './judgement.ts'
 
 export interface Probe {
   readonly stage: JudgeStage
@@ -50,6 +50,11 @@ export const ENVIRONMENT_ERRORS = new RegExp(
   'i',
 )
 
+/** `listenAndServe...`, pkg/kubelet/server: net.Listen of Go. */
+const PORT_TAKEN = /^listen tcp\S* \S+: bind: address already in use$/
+/** The sandbox has the loopback addresses alone, and no capability for ports below 1024. */
+const NOT_IN_SANDBOX = /^listen tcp\S* \S+: bind: (?:cannot assign requested address|permission denied)$/
+
 /** Errors about the config, while kubelet starts. */
 const CONFIG_ERRORS = [
   // ValidateKubeletConfiguration; cm.NewContainerManager.
@@ -63,7 +68,7 @@ const CONFIG_ERRORS = [
   /resource quantity for .* cannot be negative|unable to parse reserved-cpus|Invalid cpuset|reserved-cpus: .* is not a subset|qos-?reserved|percentage expected/i,
   // eviction.ParseThresholdConfig.
   /unsupported eviction|eviction (?:percentage )?thresholds? .* must be|grace period .*soft eviction threshold|soft eviction threshold .*grace period/i,
-  /negative eviction minimum reclaim|strconv\.Parse\w+: parsing|time: (?:invalid|unknown|missing)/i,
+  /negative eviction minimum reclaim|eviction percentage minimum reclaim|invalid eviction grace period|strconv\.Parse\w+: parsing|time: (?:invalid|unknown|missing)/i,
   // Managers of CPUs, memory, topology; swap.
   /running with swap on is not supported|LimitedSwap(?:,? but it)? is only supported with cgroupv2|unknown policy: "|topology manager polic/i,
   // Options of their policies.
@@ -71,21 +76,33 @@ const CONFIG_ERRORS = [
   /unknown (?:cpu|topology) manager policy option|unsupported (?:cpu|topology)manager option|bad value for option "|static policy options /i,
   /is incompatible with CPUManager|Align by socket is not compatible|unable to convert policy option to integer|the minimum value of "/i,
   /\[(?:cpu|memory)manager\]|unable to reserve the required amount of CPUs|reserved memory|static policy/i,
-  // NewMainKubelet.
-  /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern|not known to be namespaced/i,
+  /the total amount .* is not equal to the value .* determined by Node Allocatable/,
+  /unsupported on machines with more than \d+ NUMA Nodes/,
+  // ListenAndServeKubeletServer: no address, no cipher suite for HTTP/2, no pair of certificate and
+  // key (tls.LoadX509KeyPair).
+  /^listen tcp: lookup <nil>: |^http2: TLSConfig\.CipherSuites |^tls: /,
+  // NewRemoteRuntimeService; a source of pods.
+  /connectionTimeout must be positive|non-positive interval for NewTicker/,
+  // NewMainKubelet. As many IDs as the node gives its pods, maxPods has to do with.
+  /user assigned IDs are not enough to support/,
+  /failed to initialize file based certificate manager: |failed to load certificate: |unknown configmap and secret manager mode/,
+  /iptables-(?:masquerade|drop)-bit is not valid|iptables-masquerade-bit and iptables-drop-bit must be different/,
+  /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern|not known to be namespaced|sysctl "\S+" must have at most/i,
 ]
 
 /** @param output everything that the probe printed */
 export function classify(output: string, probe: Probe): KubeletJudgement {
   const kubelet = `kubelet ${formatVersion(probe.version)}`
-  const message = findFinalMessage(output)
+  const goal = howFar(probe.stage, probe.version)
+  const message = new RegExp(`^${WAITS_FOR_RUNTIME}$`, 'm').test(output) ? WAITS_FOR_RUNTIME : findFinalMessage(output)
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
-  if (reachedGoal(message, probe)) {
+  const reached = describeGoal(message, goal, probe.places)
+  if (reached !== undefined) {
     const effective = findEffectiveConfig(output)
     return {
       kind: 'accepted',
-      detail: `${kubelet} ${describeGoal(probe)}`,
+      detail: `${kubelet} ${reached}`,
       ...(isNewer(probe.version) && { ignored: listIgnored(output) }),
       ...(effective !== undefined && { effective }),
     }
@@ -109,6 +126,8 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (!GATES_OF_CONFIG.test(message) && gatesIn(message).some((gate) => namesGate(probe.flags, gate)))
     return blameNode(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
   if (/invalid configuration: /.test(message)) return { kind: 'refused', reason: 'validate', message: quote }
+  // Nobody else listens in the network of the sandbox.
+  if (goal === 'beside-runtime' && PORT_TAKEN.test(message)) return { kind: 'refused', reason: 'validate', message: quote }
   if (ENVIRONMENT_ERRORS.test(message) || isOutside(message, probe.places))
     return unjudged(`${kubelet} failed, perhaps because of its sandbox: ${quote}`)
   if (CONFIG_ERRORS.some((pattern) => pattern.test(message))) return { kind: 'refused', reason: 'validate', message: quote }
@@ -125,15 +144,22 @@ function listIgnored(output: string): string[] {
   return lines.flatMap((line) => [...line.matchAll(/unknown field \\*"([^"\\]+)/g)].map(([, name = '']) => name))
 }
 
-/** Whether kubelet failed at the obstacle that ends this stage. */
-function reachedGoal(message: string, { stage, places }: Probe): boolean {
-  return message.includes(stage === 'load' ? places.kubeconfig : places.runtimeSocket)
-}
-
-function describeGoal({ stage, version }: Probe): string {
-  if (stage === 'load') return 'loaded and validated the config'
+/** How far kubelet came, where that is the end of its probe. undefined: it ended elsewhere. */
+function describeGoal(message: string, goal: HowFar, { kubeconfig, runtimeSocket }: ProbePlaces): string | undefined {
   const started = 'started with the config until it needed its container runtime'
-  return asksRuntimeFirst(version) ? `${started}, before it parses reservations and eviction signals` : started
+  switch (goal) {
+    case 'to-kubeconfig':
+      return message.includes(kubeconfig) ? 'loaded and validated the config' : undefined
+    case 'to-runtime':
+      return message.includes(runtimeSocket) ? started : undefined
+    case 'not-far':
+      return message.includes(runtimeSocket) ? `${started}, before it parses reservations and eviction signals` : undefined
+    case 'beside-runtime':
+      if (message === WAITS_FOR_RUNTIME) return 'started with the config until it waited for its container runtime'
+      if (NOT_IN_SANDBOX.test(message))
+        return 'started with the config until it listened at an address or a port that its sandbox does not have'
+      return message.includes(runtimeSocket) ? started : undefined
+  }
 }
 
 export function unjudged(detail: string): KubeletJudgement {

@@ -21,7 +21,9 @@ const OF_SYSTEMD_RUN =
 /** How the Go runtime begins its last words: `printpanics` and `throw`, runtime/panic.go. */
 const OF_GO = /^(?:panic: |fatal error: )/
 const BEGINS_ENTRY = /^(?:goroutine \d+ \[|Error: |\{"|panic: |fatal error: )/
-const EXIT_MESSAGE = /^(?:command failed$|Failed to (?:load|validate|run|set|parse|merge|precedence|construct|initialize|create) )/
+/** Of those that begin like them, kubelet goes on after some that are about its node. */
+const EXIT_MESSAGE =
+  /^(?:command failed$|Failed to (?:load|validate|run|set(?! rlimit| some node)|parse|merge|precedence|construct|initialize|create|listen) )/
 
 /** In one line. undefined: the output contains no such message. */
 export function findFinalMessage(output: string): string | undefined {
@@ -124,7 +126,9 @@ function readGo({ severity, text }: Entry): string | undefined {
   return severity === undefined && OF_GO.test(text) ? text : undefined
 }
 
-/** What kubelet printed last before its traces: an error, or a line outside of its log. */
+/**
+ * The last thing that kubelet printed before its traces: an error, or a line outside of its log.
+ */
 function readLastWords(entries: readonly Entry[]): string | undefined {
   const last = entries.filter(({ text }) => text.trim() !== '' && !/^goroutine \d+ \[/.test(text)).at(-1)
   if (last === undefined) return undefined

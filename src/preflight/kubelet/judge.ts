@@ -14,6 +14,7 @@ import type { KubeletVersion } from '../kubelet-version.ts'
 import { cannotStart, classify, type Probe, unjudged } from './classify.ts'
 import {
   CERTIFICATE_FILES,
+  howFar,
   isPlainPath,
   type Judge,
   type JudgeRequest,
@@ -24,7 +25,7 @@ import {
 } from './judgement.ts'
 import { probeFlags, WITHOUT_DOCKER } from './probe-flags.ts'
 import { type JudgementFile, RememberedJudgements, requestKey, SharedRuns } from './remembered.ts'
-import { LIMITS, readSandboxEnd, type SandboxLimits, sandboxArguments } from './sandbox.ts'
+import { readSandboxEnd, SANDBOX_LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 
 export interface JudgeOptions {
   /** Reads the version of a kubelet binary. */
@@ -39,10 +40,10 @@ export interface JudgeOptions {
   /** The user named the kubelet: without systemd-run, run it directly as far as that is safe. */
   readonly direct: boolean
   /**
-   * The program `docker-child.ts` as a command, for the deep stage of kubelets that look for
-   * Docker.
+   * The program `stand-in.ts` as a command, for the deep stage of kubelets that look for Docker or
+   * for their container runtime.
    */
-  readonly besideDocker: readonly string[]
+  readonly standIn: readonly string[]
   readonly memory: JudgementFile
   readonly limits?: SandboxLimits
   /** How much longer systemd-run may take than its command. */
@@ -67,7 +68,7 @@ export class KubeletJudge implements Judge {
   #swept = false
 
   constructor(options: JudgeOptions) {
-    this.#options = { limits: LIMITS, graceMs: 5_000, ...options }
+    this.#options = { limits: SANDBOX_LIMITS, graceMs: 5_000, ...options }
     this.#remembered = new RememberedJudgements(options.memory)
   }
 
@@ -118,11 +119,17 @@ export class KubeletJudge implements Judge {
       for (const name of CERTIFICATE_FILES) writeFileSync(join(places.certificates, name), '', { mode: 0o600 })
       if (stage === 'deep') writeFileSync(places.kubeconfig, UNREACHABLE_KUBECONFIG, { mode: 0o600 })
       const command = [binary, ...probeFlags(flags, stage, places, version)]
-      const looksForDocker = stage === 'deep' && version.minor < WITHOUT_DOCKER
-      return await this.#runProbe(looksForDocker ? [...this.#options.besideDocker, ...command] : command, probe, request.signal)
+      return await this.#runProbe([...this.#standIn(probe), ...command], probe, request.signal)
     } finally {
       rmSync(directory, { recursive: true, force: true })
     }
+  }
+
+  /** The command that runs kubelet beside the services that it looks for. */
+  #standIn({ stage, version, places }: Probe): readonly string[] {
+    const { standIn } = this.#options
+    if (howFar(stage, version) === 'beside-runtime') return [...standIn, 'runtime', places.runtimeSocket]
+    return stage === 'deep' && version.minor < WITHOUT_DOCKER ? [...standIn, 'docker'] : []
   }
 
   async #runProbe(command: readonly string[], probe: Probe, signal: AbortSignal): Promise<KubeletJudgement> {
@@ -130,7 +137,7 @@ export class KubeletJudge implements Judge {
     const { limits, graceMs, systemdRun, direct } = this.#options
     const unit = `kubelet-cfg-agent-${basename(places.directory)}.service`
     const timeoutMs = limits.seconds[stage] * 1000 + graceMs
-    const args = sandboxArguments(unit, stage, places.scratch, command, limits)
+    const args = sandboxArguments(unit, howFar(stage, probe.version), places.scratch, command, limits)
     const result = await runCommand(systemdRun, args, { ...COMMON, timeoutMs, env: SYSTEMD_ENVIRONMENT, signal })
     const interrupted = describeInterruption(result)
     const end = readSandboxEnd(result.stderr)
@@ -145,7 +152,7 @@ export class KubeletJudge implements Judge {
         return unjudged(`kubelet was interrupted: ${end.detail}`)
       case 'not-started': {
         const why = `systemd-run cannot be used: ${interrupted ?? end.detail}`
-        // After it was killed, systemd may start the unit all the same.
+        // Systemd may start the unit although systemd-run was killed.
         if (!direct || !['exited', 'not-started'].includes(result.end.kind)) return unjudged(why)
         if (stage !== 'load') return unjudged(`${why}; this stage is not safe without the sandbox`)
         return this.#runDirectly(command, probe, signal)

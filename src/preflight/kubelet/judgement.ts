@@ -5,16 +5,16 @@
  */
 
 import { join } from 'node:path'
-import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import type { DropInsHere } from '../drop-ins/read-drop-ins.ts'
 import type { InspectOptions, TargetKubelet } from '../inspection.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**
  * `load`: kubelet loads and validates the config, then exits because its kubeconfig does not exist;
- * takes a fraction of a second. `deep`: it goes on to its container runtime, which does not answer;
- * takes little longer. Up to 1.27 this also shows what kubelet rejects only while it starts:
- * reservations, eviction signals, cgroupRoot. Later versions connect to the runtime before these.
+ * takes a fraction of a second. `deep`: it goes on as far as `howFar` says, and shows what it
+ * rejects only while it starts: reservations, eviction signals, its listeners. Takes little longer,
+ * or 1 to 2 s.
  */
 export type JudgeStage = 'load' | 'deep'
 
@@ -47,7 +47,9 @@ export interface JudgeRequest extends TargetKubelet {
   readonly files: ConfigMapData
   readonly key: string
   readonly stage: JudgeStage
-  /** What else the judgement depends on: the drop-ins that kubelet merges with the config. */
+  /**
+   * Further facts that the judgement depends on: the drop-ins that kubelet merges with the config.
+   */
   readonly others?: unknown
   readonly signal: AbortSignal
 }
@@ -89,7 +91,7 @@ export interface ProbePlaces {
   readonly certificates: string
   /** For `load`: does not exist. For `deep`: names a server that is not reachable. */
   readonly kubeconfig: string
-  /** Does not exist. */
+  /** Does not exist, or is that of `stand-in.ts`. */
   readonly runtimeSocket: string
 }
 
@@ -113,14 +115,14 @@ export function placesIn(directory: string, key: string, stage: JudgeStage): Pro
     scratch,
     certificates: join(directory, 'certificates'),
     kubeconfig: stage === 'load' ? join(scratch, 'no-kubeconfig') : join(directory, 'kubeconfig'),
-    runtimeSocket: join(scratch, 'no-runtime.sock'),
+    runtimeSocket: join(scratch, 'runtime.sock'),
   }
 }
 
 /**
  * The files of kubelet's own certificate. Where both can be read, it makes no key
- * (`InitializeTLS`, cmd/kubelet/app/server.go). It reads what is in them when it begins to serve,
- * which no probe does.
+ * (`InitializeTLS`, cmd/kubelet/app/server.go). It reads what is in them when it begins to serve:
+ * where it does, it makes its own.
  */
 export const CERTIFICATE_FILES = ['kubelet.crt', 'kubelet.key'] as const
 
@@ -137,20 +139,33 @@ export const UNREACHABLE_KUBECONFIG = JSON.stringify({
 })
 
 /**
- * What the deep stage is good for on a kubelet. From 1.28 on, kubelet asks the container runtime
- * for its cgroup driver before it parses reservations, eviction signals and cgroups (`run`,
- * cmd/kubelet/app/server.go). Without a runtime it ends there, and has found no more in a config
- * than in the load stage.
+ * How far a probe takes a kubelet.
+ *
+ * - `to-kubeconfig`: the load stage.
+ * - `to-runtime`: up to 1.27, until it needs its container runtime, as almost the last thing.
+ * - `not-far`: 1.28 and 1.29 ask the runtime for its cgroup driver before they parse reservations,
+ *   eviction signals and cgroups (`run`, cmd/kubelet/app/server.go), so they find no more in a
+ *   config than in the load stage. They name the path of its socket as the authority of their
+ *   requests, which HTTP/2 of Node.js refuses: nothing can stand in for the runtime.
+ * - `beside-runtime`: from 1.30 on, `stand-in.ts` answers for the runtime, and kubelet serves.
  */
-const FIRST_MINOR = 28
+export type HowFar = 'to-kubeconfig' | 'to-runtime' | 'not-far' | 'beside-runtime'
 
-export function asksRuntimeFirst({ minor }: Pick<KubeletVersion, 'minor'>): boolean {
-  return minor >= FIRST_MINOR
+const ASKS_RUNTIME_FIRST = 28
+const NAMES_PLAIN_AUTHORITY = 30
+
+export function howFar(stage: JudgeStage, { minor }: Pick<KubeletVersion, 'minor'>): HowFar {
+  if (stage === 'load') return 'to-kubeconfig'
+  if (minor < ASKS_RUNTIME_FIRST) return 'to-runtime'
+  return minor < NAMES_PLAIN_AUTHORITY ? 'not-far' : 'beside-runtime'
 }
+
+/** A line by itself: kubelet has done all that it does before its container runtime is ready. */
+export const WAITS_FOR_RUNTIME = 'kubelet waits for its container runtime'
 
 /** @param version undefined: not known */
 function findsMoreAtStart(version: KubeletVersion | undefined): boolean {
-  return version === undefined || !asksRuntimeFirst(version)
+  return version === undefined || howFar('deep', version) !== 'not-far'
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import { isFlagOf } from '../change/kubelet-flags.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import type { JudgeStage, ProbePlaces } from './judgement.ts'
+import { howFar, type JudgeStage, type ProbePlaces } from './judgement.ts'
 
 /**
  * The flags of klog. They end in 1.26, except for `-v` and `--vmodule` (kubernetes pull request
@@ -78,6 +78,7 @@ export function probeFlags(
     if (name === undefined || !(removed.has(name) || switches.has(name))) kept.push(flag)
     else if (value === undefined && removed.has(name)) at++
   }
+  const serves = howFar(stage, { minor }) === 'beside-runtime'
   // Without any flag it is the kubelet of no node. One of a node that lacks this flag cannot start.
   const needsEndpoint = stage === 'deep' || (minor === WITHOUT_DEFAULT_RUNTIME && flags.length === 0)
   return [
@@ -85,10 +86,12 @@ export function probeFlags(
     `--config=${places.config}`,
     `--kubeconfig=${places.kubeconfig}`,
     `--root-dir=${places.scratch}/root`,
-    `--cert-dir=${places.certificates}`,
+    // Kubelet makes a certificate where it serves, and writes it here.
+    `--cert-dir=${serves ? `${places.scratch}/certificates` : places.certificates}`,
     // Overrides the config's verbosity, which may flood the output and print the config.
     '--v=0',
     ...(needsEndpoint ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`] : []),
+    ...(serves ? [`--image-service-endpoint=unix://${places.runtimeSocket}`] : []),
     ...(stage === 'deep' ? [LIKELIEST_VICTIM] : []),
     ...(stage === 'deep' && minor < WITHOUT_DOCKER ? ['--container-runtime=remote'] : []),
   ]

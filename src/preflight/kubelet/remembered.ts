@@ -1,10 +1,9 @@
 /**
  * The most recent `accepted` judgements: the same request gets the same result. Pure. Those of the
- * load stage outlive the agent, since that stage depends on nothing but the request. What a kubelet
- * finds out as it starts depends on the node too, so it is forgotten after a while. The effective
- * config does not outlive the agent: it is long, and staticPodURL in it can hold a password.
- * Refusals are not remembered: the cause may be a file that exists by now, and a retry asks exactly
- * that.
+ * load stage outlive the agent, since that stage depends on nothing but the request. A judgement on
+ * a start depends on the node too, so it is forgotten after a while. The effective config does not
+ * outlive the agent: it is long, and staticPodURL in it can hold a password. Refusals are not
+ * remembered: the cause may be a file that exists by now, and a retry asks exactly that.
  */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
@@ -85,7 +84,7 @@ export function requestKey({ files, key, flags, stage, others = null }: JudgeReq
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 
-/** What cannot be read or written is asked for again. */
+/** A judgement that cannot be read or written is asked for again. */
 function tolerate<T>(use: () => T): T | undefined {
   try {
     return use()

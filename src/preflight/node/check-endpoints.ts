@@ -4,6 +4,7 @@
  * cmd/kubelet/app/server.go). A port that the running kubelet's config names counts as kubelet's
  * own even if the owner of the socket is unknown.
  */
+import { hasLeadingZero, meet, readIp } from '../../values/ip-address.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import { isLocalAddress, type Listener, type Surroundings } from './surroundings.ts'
 
@@ -11,15 +12,36 @@ const SERVER_PORTS = ['port', 'readOnlyPort'] as const
 const PORTS = [...SERVER_PORTS, 'healthzPort'] as const
 
 export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
-  return SERVER_PORTS.flatMap((at): NodeProblem[] => {
-    const port = view.number(at) ?? 0
-    const foreign =
-      port === 0 || (at === 'port' && !view.is('enableServer')) ? undefined : findForeign(view, port, view.text('address'), found)
-    if (foreign === undefined) return []
-    const { owner, certain } = foreign
-    const problem = `${view.called(at)} ${port} is in use by ${nameOwner(owner === 'other')}: kubelet does not start`
-    return [{ rule: 'node/port', severity: owner === 'other' && certain ? 'refuse' : 'warn', at, problem, advice: FREE }]
-  })
+  return [
+    ...checkServerAddress(view, found),
+    ...SERVER_PORTS.flatMap((at): NodeProblem[] => {
+      const port = view.number(at) ?? 0
+      const foreign =
+        port === 0 || (at === 'port' && !view.is('enableServer')) ? undefined : findForeign(view, port, view.text('address'), found)
+      if (foreign === undefined) return []
+      const { owner, certain } = foreign
+      const problem = `${view.called(at)} ${port} is in use by ${nameOwner(owner === 'other')}: kubelet does not start`
+      return [{ rule: 'node/port', severity: owner === 'other' && certain ? 'refuse' : 'warn', at, problem, advice: FREE }]
+    }),
+  ]
+}
+
+/**
+ * The address of kubelet's server. undefined: it has none, or its address needs no look at the
+ * machine.
+ */
+export function serverAddress(view: NodeView): string | undefined {
+  const isServing = view.is('enableServer') || (view.number('readOnlyPort') ?? 0) > 0
+  return isServing ? addressToFind(view, 'address') : undefined
+}
+
+function checkServerAddress(view: NodeView, { localAddresses }: Surroundings): NodeProblem[] {
+  const address = serverAddress(view)
+  if (address === undefined || localAddresses === undefined || isLocalAddress(address, localAddresses)) return []
+  const problem = `${view.called('address')} ${address} is not an address of this machine: kubelet does not start`
+  return [
+    { rule: 'node/address', severity: 'refuse', at: 'address', problem, advice: 'name an address of this machine, or 0.0.0.0 for all' },
+  ]
 }
 
 const FREE = 'choose a free port, or stop the process that listens there'
@@ -36,18 +58,10 @@ function findForeign(
   { listeners }: Surroundings,
 ): { readonly owner: Listener['owner']; readonly certain: boolean } | undefined {
   if (address === undefined || listeners === undefined) return undefined
-  const taken = listeners.filter((listener) => listener.port === port && meets(listener.address, address))
+  const taken = listeners.filter((listener) => listener.port === port && meet(listener.address, address))
   const isOwn = PORTS.some((at) => view.running(at) === port)
   const foreign = taken.find(({ owner }) => owner === 'other') ?? (isOwn ? undefined : taken.find(({ owner }) => owner === 'unknown'))
   return foreign && { owner: foreign.owner, certain: !(isIpv6(foreign.address) && !isIpv6(address)) }
-}
-
-function meets(a: string, b: string): boolean {
-  return a === b || isAny(a) || isAny(b)
-}
-
-function isAny(address: string): boolean {
-  return address === '0.0.0.0' || address === '::'
 }
 
 const isIpv6 = (address: string) => address.includes(':')
@@ -82,7 +96,11 @@ const ADDRESS = /^(?:[\d.]+|[\da-fA-F.]*:[\da-fA-F:.]*)$/
 
 /** undefined: the address needs no look at the machine. */
 export function healthzAddress(view: NodeView): string | undefined {
-  const address = view.text('healthzBindAddress')
+  return addressToFind(view, 'healthzBindAddress')
+}
+
+function addressToFind(view: NodeView, at: 'address' | 'healthzBindAddress'): string | undefined {
+  const address = view.text(at)
   // A name is resolved by kubelet.
   return address === undefined || ALWAYS.test(address) || !ADDRESS.test(address) ? undefined : address
 }
@@ -108,11 +126,34 @@ export function checkServer(view: NodeView): NodeProblem[] {
 }
 
 /**
+ * Without a kubeconfig kubelet has no client of the API server, and exits where it would have to
+ * ask whom to let in: `BuildAuthn` and `BuildAuthz`, cmd/kubelet/app/auth.go.
+ */
+const ASKING = [
+  ['authentication.webhook.enabled', true, 'false'],
+  ['authorization.mode', 'Webhook', 'AlwaysAllow'],
+] as const
+
+export function checkStandalone(view: NodeView): NodeProblem[] {
+  const isWhole = view.options.flagsKnown === true && view.flag('config') !== undefined
+  if (!isWhole || (view.flag('kubeconfig') ?? '') !== '') return []
+  return ASKING.flatMap(([at, asks, other]): NodeProblem[] => {
+    if (view.value(at) !== asks) return []
+    const which = view.isDefault(at) ? ' by default' : ''
+    const problem = `${view.called(at)} is ${asks}${which}, and kubelet has no --kubeconfig: kubelet does not start`
+    const advice = `set it to ${other}, or start kubelet with a kubeconfig`
+    return [{ rule: 'node/no-client', severity: 'refuse', at, problem, advice }]
+  })
+}
+
+/**
  * Guards the fields by which kubelet stays in touch with the API server. They need no facts about
  * the node, only what runs there, if it is known. Kubelet starts with any value.
  *
  * `runOnce`: kubelet never talks to the API server, and ends without an error (`RunKubelet`,
  * cmd/kubelet/app/server.go, up to 1.31).
+ *
+ * `healthzBindAddress`: kubelet is supervised by its health endpoint.
  *
  * `contentType`: a request whose type has no encoder fails with "no serializers registered"
  * (`clientNegotiator.Encoder`, k8s.io/apimachinery/pkg/runtime/negotiate.go, compares the whole
@@ -132,7 +173,7 @@ const RENEWALS = 4
 const LONGEST_RENEWAL_S = 30
 
 export function checkClient(view: NodeView): NodeProblem[] {
-  return [...checkRunOnce(view), ...checkContentType(view), ...checkLease(view)]
+  return [...checkRunOnce(view), ...checkContentType(view), ...checkLease(view), ...checkHealthzName(view)]
 }
 
 function checkRunOnce(view: NodeView): NodeProblem[] {
@@ -140,6 +181,23 @@ function checkRunOnce(view: NodeView): NodeProblem[] {
   const problem = 'with runOnce, kubelet runs its static pods once and ends: the node would leave the cluster'
   const severity = view.running('runOnce') === true ? 'warn' : 'refuse'
   return [{ rule: 'guard/run-once', severity, at: 'runOnce', problem, advice: 'remove the field' }]
+}
+
+const HOST = /^[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/
+/** Since this minor, Go reads no number with leading zeros: it looks for a host of that name. */
+const STRICT_SINCE = 23
+
+/** Kubelet looks up a name, and goes on without its health endpoint where there is no such host. */
+function checkHealthzName(view: NodeView): NodeProblem[] {
+  const at = 'healthzBindAddress'
+  const address = view.text(at)
+  if (address === undefined || (view.number('healthzPort') ?? 0) <= 0) return []
+  const isZeroed = hasLeadingZero(address) && view.minor !== undefined && view.minor >= STRICT_SINCE
+  const isName = HOST.test(address) && !/(?:^|\.)\d+\.?$/.test(address)
+  if (isName || (readIp(address.split('%')[0] ?? '') !== undefined && !isZeroed)) return []
+  const problem = `${view.called(at)} ${JSON.stringify(address.slice(0, 80))} is neither an IP address nor the name of a host: kubelet cannot serve its health endpoint there`
+  const advice = 'name an address of this machine, as a rule 127.0.0.1'
+  return [{ rule: 'guard/healthz', severity: view.running(at) === address ? 'warn' : 'refuse', at, problem, advice }]
 }
 
 function checkContentType(view: NodeView): NodeProblem[] {

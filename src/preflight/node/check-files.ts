@@ -2,7 +2,8 @@
  * Checks the files and directories that the candidate names. Pure. Files of the ConfigMap exist.
  * Rules: `UnsecuredDependencies` and `InitializeTLS`, cmd/kubelet/app/server.go: kubelet exits
  * without its client CA or its serving certificate. It waits for static pods, reads resolv.conf for
- * each pod, and creates the directories for plugins and logs itself.
+ * each pod, and creates the directories for plugins and logs itself; it exits where it cannot
+ * create that for logs.
  */
 import { posix } from 'node:path'
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../kubelet/fields.ts'
@@ -17,12 +18,12 @@ interface Named {
   readonly wants: 'file' | 'regular-file' | 'directory' | 'either'
   readonly fatal: boolean
   readonly effect: string
-  /** Refuses a change that brings the fault. What runs with it goes on. */
+  /** Refuses a change that brings the fault. A config that runs with the fault goes on. */
   readonly guard?: 'guard/resolv-conf'
 }
 
 export function checkFiles(view: NodeView, { paths, texts }: Surroundings): NodeProblem[] {
-  return [...namedFiles(view).flatMap((named) => checkFile(view, named, paths)), ...checkPair(view), ...checkNameservers(view, texts)]
+  return [...namedFiles(view).flatMap((named) => checkFile(view, named, paths)), ...checkNameservers(view, texts)]
 }
 
 /** Paths on the node to look for; without the files that the ConfigMap brings. */
@@ -48,7 +49,8 @@ function namedFiles(view: NodeView): readonly Named[] {
       guard: 'guard/resolv-conf',
     },
     { at: 'volumePluginDir', wants: 'directory', fatal: false, effect: 'volume plugins are not found' },
-    { at: 'podLogsDir', wants: 'directory', fatal: false, effect: 'logs of pods cannot be written' },
+    // `setupDataDirs`, pkg/kubelet/kubelet.go.
+    { at: 'podLogsDir', wants: 'directory', fatal: true, effect: 'kubelet does not start' },
   ]
 }
 
@@ -67,7 +69,7 @@ function possibleMinors({ minor }: NodeView): readonly number[] {
 }
 
 /** The first minor of 1.x whose server opens no file, since kubelet has loaded the pair before. */
-const LOADED_BEFORE = 36
+export const LOADED_BEFORE = 36
 
 /**
  * Whether kubelet exits without the files. Up to 1.35 its server opens them. From 1.31 on,
@@ -109,23 +111,6 @@ function describeFault(state: PathState | undefined, wants: Named['wants']): str
 function isInConfigMap(view: NodeView, path: string): boolean {
   const { folder, files } = view.options
   return posix.dirname(path) === posix.normalize(folder).replace(/(.)\/$/, '$1') && files.includes(posix.basename(path))
-}
-
-/** With only one of the two set, kubelet fails to load the other. From 1.36 on it loads neither. */
-function checkPair(view: NodeView): NodeProblem[] {
-  if (!view.is('enableServer')) return []
-  const [certificate, key] = [view.text('tlsCertFile'), view.text('tlsPrivateKeyFile')]
-  if ((certificate === undefined) === (key === undefined)) return []
-  const [at, other] =
-    certificate === undefined ? (['tlsPrivateKeyFile', 'tlsCertFile'] as const) : (['tlsCertFile', 'tlsPrivateKeyFile'] as const)
-  const fails = possibleMinors(view).map((minor) => minor < LOADED_BEFORE)
-  if (!fails.some(Boolean) && view.is('serverTLSBootstrap')) return []
-  const effect = fails.some(Boolean)
-    ? 'kubelet cannot start its server'
-    : "kubelet's server has no certificate and refuses every connection"
-  const problem = `${view.called(at)} is set but ${other} is not: ${effect}`
-  const severity = fails.every(Boolean) ? 'refuse' : 'warn'
-  return [{ rule: 'node/missing-file', severity, at, problem, advice: `set ${other} as well, or neither` }]
 }
 
 /**

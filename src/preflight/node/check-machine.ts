@@ -1,19 +1,26 @@
 /**
- * Checks the candidate against kernel settings, swap and cgroups. Pure. Rules:
+ * Checks the candidate against kernel settings, swap, cgroups and NUMA nodes. Pure. Rules:
  * `NewContainerManager` and `setupKernelTunables`, pkg/kubelet/cm/container_manager_linux.go;
- * `enforceNodeAllocatableCgroups`, node_container_manager_linux.go. Names of cgroups as in
- * cgroup_manager_linux.go: kubelet looks for a slice with the systemd driver, and for the path as
- * written with the other driver. This check accepts either.
+ * `enforceNodeAllocatableCgroups`, node_container_manager_linux.go; `NewManager`,
+ * pkg/kubelet/cm/topologymanager. Names of cgroups are in `cgroup-names.ts`.
  */
 
+import { OTHERWISE } from '../../decision/verdict.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import type { RowName } from '../change/field-rows.ts'
+import { type CgroupField, pathsOf } from './cgroup-names.ts'
+import { driverOf } from './check-runtime.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { CgroupUse, Surroundings } from './surroundings.ts'
 
 export function checkMachine(view: NodeView, found: Surroundings): NodeProblem[] {
-  return [...checkSwap(view, found), ...checkCgroups(view, found), ...checkKernel(view, found)]
+  return [
+    ...checkSwap(view, found),
+    ...checkCgroups(view, found),
+    ...checkKernel(view, found),
+    ...checkNumaNodes(view, found),
+    ...checkOpenFiles(view, found),
+  ]
 }
 
 function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): NodeProblem[] {
@@ -68,52 +75,40 @@ function checkOomKill(view: NodeView, { cgroupVersion }: Surroundings): NodeProb
 }
 
 /** The fields that name a cgroup, where kubelet requires that it exists. */
-export function requiredCgroups(view: NodeView): { readonly at: RowName; readonly spellings: readonly string[] }[] {
+function requiredCgroups(view: NodeView): { readonly at: CgroupField; readonly name: string }[] {
   const enforced = view.texts('enforceNodeAllocatable')
-  const rows: readonly (readonly [RowName, boolean])[] = [
+  const rows: readonly (readonly [CgroupField, boolean])[] = [
     ['cgroupRoot', view.is('cgroupsPerQOS')],
     ['systemReservedCgroup', enforced.some((name) => name.startsWith('system-reserved'))],
     ['kubeReservedCgroup', enforced.some((name) => name.startsWith('kube-reserved'))],
   ]
   return rows.flatMap(([at, required]) => {
     const name = required ? view.text(at) : undefined
-    const spellings = name === undefined ? [] : at === 'cgroupRoot' ? spellRoot(name) : spellCgroup(name)
-    return spellings.length === 0 ? [] : [{ at, spellings }]
+    return name === undefined ? [] : [{ at, name }]
   })
 }
 
-/** `a/b`: as written, and as systemd nests slices, `a.slice/a-b.slice`. */
-function spellCgroup(name: string): string[] {
-  const parts = name.split('/').filter((part) => part !== '')
-  if (parts.length === 0 || parts.some((part) => part === '..' || part === '.')) return []
-  const plain = parts.map((part) => part.replace(/\.slice$/, ''))
-  return [...new Set([parts.join('/'), nestSlices(plain), nestSlices((plain.at(-1) ?? '').split('-'))])]
+/** By all paths at which kubelet may look for them. */
+export function cgroupsToFind(view: NodeView): string[] {
+  return [...new Set(requiredCgroups(view).flatMap(({ at, name }) => pathsOf(at, name, undefined)))].filter((path) => path !== '')
 }
 
-/**
- * Kubelet takes the root for a path of cgroupfs. Systemd nests slices by the dashes in their names,
- * so kubelet replaces those of the path (`ToSystemd`, pkg/kubelet/cm/cgroup_manager_linux.go).
- */
-function spellRoot(name: string): string[] {
-  const spellings = spellCgroup(name)
-  const [plain] = spellings
-  return plain === undefined ? [] : [...new Set([...spellings, nestSlices(plain.replaceAll('-', '_').split('/'))])]
-}
-
-function nestSlices(words: readonly string[]): string {
-  return words.map((_, at) => `${words.slice(0, at + 1).join('-')}.slice`).join('/')
-}
-
-function missingCgroups(view: NodeView, { cgroups }: Surroundings): NodeProblem[] {
-  return requiredCgroups(view)
-    .filter(({ spellings }) => spellings.every((name) => cgroups.get(name) === false))
-    .map(({ at }) => ({
-      rule: 'node/cgroup',
-      severity: 'refuse',
-      at,
-      problem: `${view.called(at)} names a cgroup that does not exist: kubelet does not start`,
-      advice: 'create the cgroup first, or name one that exists',
-    }))
+function missingCgroups(view: NodeView, { cgroups, runtime }: Surroundings): NodeProblem[] {
+  const driver = driverOf(view, runtime)
+  return requiredCgroups(view).flatMap(({ at, name }): NodeProblem[] => {
+    const paths = pathsOf(at, name, driver)
+    const complain = (problem: string, advice: string): NodeProblem[] => [
+      { rule: 'node/cgroup', severity: 'refuse', at, problem: `${view.called(at)} ${problem}`, advice },
+    ]
+    const quoted = JSON.stringify(name.slice(0, 80))
+    if (paths.length === 0) return complain(`${quoted} is no name of a cgroup: kubelet does not start`, 'write it as in /kubelet.slice')
+    if (!paths.every((path) => cgroups.get(path) === false)) return []
+    const place = `/${paths[0]}`
+    const isAsWritten = driver === undefined || place === name
+    const which = isAsWritten ? '' : ` (to cgroupDriver ${driver} it is ${place})`
+    const advice = `create the cgroup ${isAsWritten ? '' : `${place} `}first, or name one that exists`
+    return complain(`names a cgroup that does not exist: kubelet does not start${which}`, advice)
+  })
 }
 
 /** Settings that kubelet writes; with protectKernelDefaults it only compares them. */
@@ -137,6 +132,35 @@ function checkKernel(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
   return [{ rule: 'node/kernel', severity: 'refuse', at, problem, advice }]
 }
 
+/** Without the option of its policy that raises it, which came with 1.31. */
+const MOST_NUMA_NODES = 8
+
+function checkNumaNodes(view: NodeView, { numaNodes }: Surroundings): NodeProblem[] {
+  const policy = view.text('topologyManagerPolicy') ?? 'none'
+  const option = view.map('topologyManagerPolicyOptions')['max-allowable-numa-nodes']
+  const raised = view.minor === undefined || view.minor >= 31 ? Number(option ?? MOST_NUMA_NODES) : MOST_NUMA_NODES
+  if (policy === 'none' || numaNodes === undefined || !(numaNodes.size > raised)) return []
+  const at = 'topologyManagerPolicy'
+  const problem = `${view.called(at)} is ${policy}, and this machine has ${numaNodes.size} NUMA nodes, more than ${raised}: kubelet does not start`
+  const advice =
+    view.minor !== undefined && view.minor < 31
+      ? 'set it to none'
+      : `set it to none, or max-allowable-numa-nodes: "${numaNodes.size}" in topologyManagerPolicyOptions`
+  return [{ rule: 'node/numa', severity: 'refuse', at, problem, advice }]
+}
+
+/** The most files that a process may be allowed to open. */
+export const MOST_FILES = 'fs.nr_open'
+
+/** `RunKubelet`, cmd/kubelet/app/server.go: kubelet only logs that it may not raise its limit. */
+function checkOpenFiles(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
+  const [wanted, most] = [view.number('maxOpenFiles'), sysctls.get(MOST_FILES)]
+  if (wanted === undefined || most === undefined || wanted <= most) return []
+  const problem = `${OTHERWISE} keeps the limit of open files that it has: maxOpenFiles ${wanted} is above ${MOST_FILES}, which is ${most}`
+  const advice = `set at most ${most}, or raise ${MOST_FILES} in sysctl.d(5)`
+  return [{ rule: 'node/open-files', severity: 'warn', at: 'maxOpenFiles', problem, advice }]
+}
+
 /**
  * Guards the cgroups that kubelet limits to their reservation. With `kube-reserved` or
  * `system-reserved` in enforceNodeAllocatable, kubelet sets the limits of the cgroup that the
@@ -157,27 +181,31 @@ const RESOURCES = [
   { key: 'pid', read: ({ processes }: CgroupUse) => processes, effect: 'its processes could not fork' },
 ] as const
 
-/** The cgroups to look at, by the names that kubelet may find them under. */
+/** The cgroups to look at, by the paths at which kubelet may look for them. */
 export function enforcedCgroups(view: NodeView): string[] {
-  return listEnforced(view).flatMap(({ spellings }) => spellings)
+  return listEnforced(view)
+    .flatMap(({ cgroup, name }) => pathsOf(cgroup, name, undefined))
+    .filter((path) => path !== '')
 }
 
-function listEnforced(view: NodeView): (Enforced & { readonly name: string; readonly spellings: readonly string[] })[] {
+function listEnforced(view: NodeView): (Enforced & { readonly name: string })[] {
   const options = view.texts('enforceNodeAllocatable')
   return ENFORCED.flatMap((enforced) => {
     const name = view.text(enforced.cgroup)
-    const spellings = name === undefined ? [] : spellCgroup(name)
-    return name === undefined || spellings.length === 0 || !options.includes(enforced.option) ? [] : [{ ...enforced, name, spellings }]
+    return name === undefined || !options.includes(enforced.option) ? [] : [{ ...enforced, name }]
   })
 }
 
-export function checkEnforced(view: NodeView, { cgroupUse }: Surroundings): NodeProblem[] {
-  return listEnforced(view).flatMap(({ option, at, name, spellings }) => {
-    const use = spellings.map((spelling) => cgroupUse.get(spelling)).find((found) => found !== undefined)
+export function checkEnforced(view: NodeView, { cgroupUse, runtime }: Surroundings): NodeProblem[] {
+  const driver = driverOf(view, runtime)
+  return listEnforced(view).flatMap(({ option, at, cgroup, name }) => {
+    const use = pathsOf(cgroup, name, driver)
+      .map((path) => cgroupUse.get(path))
+      .find((found) => found !== undefined)
     return RESOURCES.flatMap(({ key, read, effect }): NodeProblem[] => {
       const limit = view.quantity(at, key)
       const used = use === undefined ? undefined : read(use)
-      // What is not reserved is not limited.
+      // A resource that is not reserved is not limited.
       if (limit === undefined || used === undefined || !Object.hasOwn(view.map(at), key) || BigInt(used) * NANOS <= limit) return []
       const before = limitBefore(view, option, at, key)
       const severity = before !== undefined && before <= limit ? 'warn' : 'refuse'
@@ -209,7 +237,7 @@ function show(amount: number, key: string): string {
 const FIRST_MINOR = 38
 const LAST_ID = 2 ** 32 - 2
 const [USERS, IDS, GROUP_IDS, SWITCH] = ['/etc/passwd', '/etc/subuid', '/etc/subgid', '/etc/nsswitch.conf']
-/** Without it kubelet asks nobody, and takes all ids but the first and last. */
+/** Without this program kubelet asks nobody, and takes all ids but the first and last. */
 const TOOL = '/usr/bin/getsubids'
 
 export function subordinateNeeds({ minor }: NodeView): { readonly texts: readonly string[]; readonly paths: readonly string[] } {

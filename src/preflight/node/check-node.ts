@@ -9,19 +9,22 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
-import { checkClient, checkHealthz, checkPorts, checkServer, healthzAddress } from './check-endpoints.ts'
+import { checkClient, checkHealthz, checkPorts, checkServer, checkStandalone, healthzAddress, serverAddress } from './check-endpoints.ts'
 import { checkFiles, checkStaticPods, filesToFind, leftManifests, resolversToCompare } from './check-files.ts'
 import {
+  cgroupsToFind,
   checkEnforced,
   checkMachine,
   enforcedCgroups,
   findSubordinateFault,
   KERNEL_SETTINGS,
-  requiredCgroups,
+  MOST_FILES,
   subordinateNeeds,
 } from './check-machine.ts'
+import { checkPressure, pressureNeeds } from './check-pressure.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, imageSocket, runtimeSocket } from './check-runtime.ts'
+import { checkShutdown, shutdownPeriod } from './check-shutdown.ts'
 import { checkStates, describeStates } from './check-states.ts'
 import { type NodeOptions, NodeView, stateFile, toFinding, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
@@ -30,20 +33,27 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
   const view = new NodeView(config, options)
   const left = leftManifests(view)
   const ids = subordinateNeeds(view)
+  const pressure = pressureNeeds(view)
   return {
     memory: true,
     topology: needsTopology(view),
-    cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
+    cgroups: cgroupsToFind(view),
     paths: [...filesToFind(view), ...ids.paths],
+    fileSystems: pressure.fileSystems,
     runtimeSocket: runtimeSocket(view),
     imageSocket: imageSocket(view),
-    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view)],
+    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view), ...pressure.texts],
     manifests: left === undefined ? [] : [left],
-    cgroupUse: enforcedCgroups(view),
-    localAddresses: healthzAddress(view) !== undefined,
+    cgroupUse: [...enforcedCgroups(view), ...pressure.cgroupUse],
+    localAddresses: healthzAddress(view) !== undefined || serverAddress(view) !== undefined,
     listeners: (['port', 'readOnlyPort', 'healthzPort'] as const).some((field) => (view.number(field) ?? 0) > 0),
     kubeletPid: options.kubeletPid,
-    sysctls: view.is('protectKernelDefaults') ? [...KERNEL_SETTINGS.keys()] : [],
+    sysctls: [
+      ...(view.is('protectKernelDefaults') ? KERNEL_SETTINGS.keys() : []),
+      ...(view.isDefault('maxOpenFiles') ? [] : [MOST_FILES]),
+      ...pressure.sysctls,
+    ],
+    logind: shutdownPeriod(view) !== undefined,
   }
 }
 
@@ -58,12 +68,13 @@ function listStateFiles(view: NodeView): string[] {
 function needsTopology(view: NodeView): boolean {
   const reserved = (['systemReserved', 'kubeReserved'] as const).some((field) => Object.hasOwn(view.map(field), 'cpu'))
   const isStatic = view.value('cpuManagerPolicy') === 'static' || view.value('memoryManagerPolicy') === 'Static'
-  return reserved || isStatic || view.text('reservedSystemCPUs') !== undefined
+  const isAligned = (view.text('topologyManagerPolicy') ?? 'none') !== 'none'
+  return reserved || isStatic || isAligned || view.text('reservedSystemCPUs') !== undefined
 }
 
 const CHECKS = [
   ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
-  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer],
+  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer, checkPressure, checkShutdown, checkStandalone],
 ]
 
 export function checkNode(

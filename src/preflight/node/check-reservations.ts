@@ -1,26 +1,21 @@
 /**
  * Checks reservations for system and kubelet against the machine. Pure. Rules:
  * `validateNodeAllocatable`, `GetNodeAllocatableReservation` and `hardEvictionReservation`,
- * pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` of
- * pkg/kubelet/cm/cpumanager, and `validateReservedMemory` of pkg/kubelet/cm/memorymanager. Kubelet
- * starts if everything is reserved, but then the node cannot run any pod: that is refused too.
+ * pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `validateReservedMemory` of
+ * pkg/kubelet/cm/memorymanager. Kubelet starts if everything is reserved, but then the node cannot
+ * run any pod: that is refused too.
  */
 
+import { OTHERWISE } from '../../decision/verdict.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, parseCpuSet } from '../cpu-set.ts'
-import { type NodeProblem, type NodeView, usesCpuManager, usesMemoryManager } from './node-view.ts'
+import { type NodeProblem, type NodeView, usesMemoryManager } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function checkReservations(view: NodeView, found: Surroundings): NodeProblem[] {
-  return [
-    ...checkMemory(view, found),
-    ...checkCpu(view, found),
-    ...checkCpuSet(view, found),
-    ...checkStatic(view),
-    ...checkReservedMemory(view, found),
-  ]
+  return [checkMemory, checkCpu, checkCpuSet, checkReservedMemory, checkSoftThreshold].flatMap((check) => check(view, found))
 }
 
 /** Warn if less than this share of the memory is left for pods. */
@@ -91,42 +86,39 @@ function without(cpus: CpuSet, others: CpuSet): CpuSet {
   return new Set([...cpus].filter((cpu) => !others.has(cpu)))
 }
 
-/** With the static CPU policy kubelet starts only if some CPU is reserved. */
-function checkStatic(view: NodeView): NodeProblem[] {
-  if (view.value('cpuManagerPolicy') !== 'static' || !usesCpuManager(view)) return []
-  if (view.text('reservedSystemCPUs') !== undefined || view.isUnknown('reservedSystemCPUs') || reservedCpu(view) !== 0n) return []
-  const isRounded = view.quantity('systemReserved', 'cpu') !== 0n || view.quantity('kubeReserved', 'cpu') !== 0n
-  const reserved = isRounded ? 'this kubelet rounds what is reserved to 0 CPUs' : 'no CPU is reserved'
-  const at = 'cpuManagerPolicy'
-  const problem = `${view.called(at)} is static, but ${reserved}: kubelet does not start`
-  const advice = 'set cpu to at least 1m in systemReserved or kubeReserved, or set reservedSystemCPUs'
-  return [{ rule: 'node/static-policy', severity: 'refuse', at, problem, advice }]
-}
-
-/**
- * The reservations of the NUMA nodes must add up to the total reservation, to the byte. The total
- * reservation of huge pages is always 0.
- */
+/** The rules that depend on the machine; the others are judged anywhere (`fields/supplied.ts`). */
 function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
   if (view.value('memoryManagerPolicy') !== 'Static' || usage === 'no' || view.isUnknown('reservedMemory')) return []
-  const complaint = { rule: 'node/static-policy', at: 'reservedMemory', severity: usage === 'yes' ? 'refuse' : 'warn' } as const
-  const reservations = listReservations(view)
-  const unknown = reservations.find(({ numaNode }) => numaNodes !== undefined && !numaNodes.has(numaNode))
+  const complaint = { rule: 'node/static-policy', at: 'reservedMemory' } as const
+  const unknown = listReservations(view).find(({ numaNode }) => numaNodes !== undefined && !numaNodes.has(numaNode))
   if (unknown !== undefined && numaNodes !== undefined) {
     const problem = `reservedMemory names NUMA node ${unknown.numaNode}, which this machine does not have: kubelet does not start`
-    return [{ ...complaint, problem, advice: `this machine has the NUMA nodes ${formatCpuSet(numaNodes)}` }]
+    const advice = `this machine has the NUMA nodes ${formatCpuSet(numaNodes)}`
+    return [{ ...complaint, severity: usage === 'yes' ? 'refuse' : 'warn', problem, advice }]
   }
-  const pages = reservations.flatMap(({ limits }) => Object.entries(limits)).find(([name, size]) => name.startsWith('hugepages-') && size)
-  if (pages !== undefined) {
-    const problem = `reservedMemory reserves ${pages[0]}: kubelet does not start, as no other field can reserve them too`
-    return [{ ...complaint, problem, advice: `remove ${pages[0]} from its limits` }]
-  }
+  const sums = compareSums(view, memoryBytes)
+  return sums === undefined || sums.exact ? [] : [{ ...complaint, severity: 'warn', ...sums }]
+}
+
+/**
+ * Whether the reservations of the NUMA nodes add up to the total reservation, to the byte.
+ *
+ * @param memoryBytes undefined: unknown
+ * @returns undefined: they do, or one of them is unknown
+ */
+export function compareSums(
+  view: NodeView,
+  memoryBytes: number | undefined,
+): { readonly exact: boolean; readonly problem: string; readonly advice: string } | undefined {
   const reserved = reservedMemory(view, memoryBytes)
-  const total = sumOf(reservations.map(({ limits }) => limits.memory ?? 0n))
-  if (reserved === undefined || total === reserved.nanos) return []
-  const problem = `reservedMemory adds up to ${mebibytes(total)}, but systemReserved, kubeReserved and evictionHard to ${mebibytes(reserved.nanos)}: kubelet does not start unless the sums are equal`
-  return [{ ...complaint, severity: reserved.exact ? complaint.severity : 'warn', problem, advice: 'make the sums equal' }]
+  const total = sumOf(listReservations(view).map(({ limits }) => limits.memory ?? 0n))
+  if (reserved === undefined || total === reserved.nanos) return undefined
+  const { exact, nanos } = reserved
+  const isNear = mebibytes(total) === mebibytes(nanos)
+  const [sum, whole] = [total, nanos].map((each) => (isNear ? `${each / NANOS} bytes` : mebibytes(each)))
+  const problem = `reservedMemory adds up to ${sum}, but systemReserved, kubeReserved and evictionHard to ${whole}: kubelet does not start unless the sums are equal`
+  return { exact, problem, advice: `make the limits of memory in reservedMemory add up to ${whole}` }
 }
 
 interface MemoryReservation {
@@ -155,17 +147,31 @@ function reservedMemory(view: NodeView, memoryBytes: number | undefined): { read
   return { nanos: system + kube + eviction.nanos, exact: eviction.exact }
 }
 
-function evictionMemory(view: NodeView, memoryBytes: number | undefined): { readonly nanos: bigint; readonly exact: boolean } | undefined {
-  const threshold = view.map('evictionHard')['memory.available']
+function evictionMemory(
+  view: NodeView,
+  memoryBytes: number | undefined,
+  field: 'evictionHard' | 'evictionSoft' = 'evictionHard',
+): { readonly nanos: bigint; readonly exact: boolean } | undefined {
+  const threshold = view.map(field)['memory.available']
   const share = typeof threshold === 'string' ? /^([\d.]+)%$/.exec(threshold)?.[1] : undefined
   if (share === undefined) {
-    const nanos = view.quantity('evictionHard', 'memory.available')
+    const nanos = view.quantity(field, 'memory.available')
     return nanos === undefined ? undefined : { nanos, exact: true }
   }
   // These two values turn the signal off.
   if (threshold === '0%' || threshold === '100%') return { nanos: 0n, exact: true }
   const bytes = ((memoryBytes ?? Number.NaN) * Number(share)) / 100
   return Number.isFinite(bytes) ? { nanos: BigInt(Math.floor(bytes)) * NANOS, exact: false } : undefined
+}
+
+/** A share compares with a size by the machine's memory; two of a kind compare anywhere. */
+function checkSoftThreshold(view: NodeView, { memoryBytes }: Surroundings): NodeProblem[] {
+  const [soft, hard] = [evictionMemory(view, memoryBytes, 'evictionSoft'), evictionMemory(view, memoryBytes)]
+  if (soft === undefined || hard === undefined || soft.exact === hard.exact || soft.nanos === 0n || soft.nanos > hard.nanos) return []
+  const limit = String(view.map('evictionHard')['memory.available'])
+  const problem = `${OTHERWISE} never waits for the grace period of this threshold: the one in evictionHard is ${limit}, on this machine ${mebibytes(hard.nanos)}, and comes first`
+  const advice = `set it above ${limit}, or lower evictionHard`
+  return [{ rule: 'otherwise/eviction-soft', severity: 'warn', at: 'evictionSoft', key: 'memory.available', problem, advice }]
 }
 
 /** From here on kubelet rounds each of them to thousandths of a CPU (`parseResourceList`). */

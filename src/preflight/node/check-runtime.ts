@@ -9,6 +9,7 @@
  * cmd/kubelet/app/server.go): containerd before 2.0, CRI-O before 1.28.
  */
 import { toSocketPath } from '../../kubelet/config-file.ts'
+import type { CgroupDriver } from '../../ports/probes.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { RuntimeFacts, Surroundings } from './surroundings.ts'
 
@@ -87,6 +88,13 @@ function checkCgroupDriver(view: NodeView, { cgroup }: RuntimeFacts): NodeProble
   const problem = `${name} is ${driver}, but the container runtime uses ${cgroup.driver}, as it ${source}: no pod could start`
   const advice = `set cgroupDriver to ${cgroup.driver}, or change the container runtime first`
   return [{ rule: 'guard/cgroup-driver', severity, at, problem, advice }]
+}
+
+/** The driver that kubelet uses. undefined: the runtime may tell it another one than its config. */
+export function driverOf(view: NodeView, runtime: RuntimeFacts | undefined): CgroupDriver | undefined {
+  if (runtime?.cgroup?.from === 'answer' && asksRuntime(view)) return runtime.cgroup.driver
+  if (asksRuntime(view) && runtime?.cgroup?.from !== 'file') return undefined
+  return view.text('cgroupDriver') === 'systemd' ? 'systemd' : 'cgroupfs'
 }
 
 const CRI_GATE = 'KubeletCgroupDriverFromCRI'

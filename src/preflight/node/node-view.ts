@@ -19,6 +19,8 @@ import type { KubeletVersion } from '../kubelet-version.ts'
 export interface NodeOptions {
   readonly version: KubeletVersion | undefined
   readonly flags: KubeletFlags
+  /** Whether these are all of them. */
+  readonly flagsKnown?: boolean
   /** Absolute directory of the config: relative paths start there. */
   readonly folder: string
   /** Names of the files that the ConfigMap puts there. */
@@ -128,7 +130,7 @@ export class NodeView {
 }
 
 export interface NodeProblem {
-  readonly rule: `node/${string}` | `guard/${GuardName}`
+  readonly rule: `node/${string}` | `guard/${GuardName}` | 'otherwise/eviction-soft'
   readonly severity: Severity
   readonly at: RowName
   /** Key within the field. */
@@ -164,6 +166,12 @@ export function usesMemoryManager(view: NodeView): 'yes' | 'no' | 'maybe' {
 
 /** The file in which a manager keeps its assignments. */
 export function stateFile(view: NodeView, name: 'cpu_manager_state' | 'memory_manager_state'): string | undefined {
+  const root = rootDirectory(view)
+  return root === undefined ? undefined : `${root}/${name}`
+}
+
+/** The root directory of kubelet. undefined: it begins in a directory that is not known. */
+export function rootDirectory(view: NodeView): string | undefined {
   const root = view.flag('root-dir') ?? '/var/lib/kubelet'
-  return root.startsWith('/') ? `${root.replace(/\/+$/, '')}/${name}` : undefined
+  return root.startsWith('/') ? root.replace(/\/+$/, '') : undefined
 }

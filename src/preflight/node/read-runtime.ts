@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { CgroupDriver, ContainerRuntime } from '../../ports/probes.ts'
 import { parseToml, type TomlEntries, type TomlValue, tomlPath } from '../../values/toml.ts'
-import type { RuntimeCgroup, RuntimeFacts } from './surroundings.ts'
+import type { ImageServiceFacts, RuntimeCgroup, RuntimeFacts } from './surroundings.ts'
 
 const LONGEST_FILE = 1 << 20
 const MOST_FILES = 50
@@ -15,21 +15,38 @@ const MOST_FILES = 50
 /** @param root of all paths of files; `/` except in tests */
 export async function readRuntime(
   socket: string,
-  runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>,
+  runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver' | 'imageDirectory'>,
   root = '/',
 ): Promise<RuntimeFacts> {
   const answer = await runtime.probe(socket)
   if (!answer.ok) return { fault: { why: answer.why, detail: answer.detail }, cgroup: undefined }
+  const [cgroup, imageDirectory] = [await readCgroup(socket, runtime, root), await readImageDirectory(socket, runtime)]
+  return { fault: undefined, cgroup, ...imageDirectory }
+}
+
+async function readCgroup(socket: string, runtime: Pick<ContainerRuntime, 'cgroupDriver'>, root: string): Promise<RuntimeFacts['cgroup']> {
   const told = await runtime.cgroupDriver(socket)
-  if (!told.ok) return { fault: undefined, cgroup: undefined }
-  if (told.value !== 'not-offered') return { fault: undefined, cgroup: { driver: told.value, from: 'answer' } }
-  return { fault: undefined, cgroup: socket === CONTAINERD_SOCKET ? await readContainerd(socket, root).catch(() => undefined) : undefined }
+  if (!told.ok) return undefined
+  if (told.value !== 'not-offered') return { driver: told.value, from: 'answer' }
+  return socket === CONTAINERD_SOCKET ? await readContainerd(socket, root).catch(() => undefined) : undefined
+}
+
+async function readImageDirectory(
+  socket: string,
+  runtime: Pick<ContainerRuntime, 'imageDirectory'>,
+): Promise<Pick<RuntimeFacts, 'imageDirectory'>> {
+  const told = await runtime.imageDirectory(socket)
+  return told.ok && told.value?.startsWith('/') === true ? { imageDirectory: told.value } : {}
 }
 
 /** An image service may know nothing of CRI but images: then it answers, too. Never throws. */
-export async function readImageService(socket: string, runtime: Pick<ContainerRuntime, 'probe'>): Promise<Pick<RuntimeFacts, 'fault'>> {
+export async function readImageService(
+  socket: string,
+  runtime: Pick<ContainerRuntime, 'probe' | 'imageDirectory'>,
+): Promise<ImageServiceFacts> {
   const answer = await runtime.probe(socket)
-  return { fault: answer.ok || answer.why === 'not-cri' ? undefined : { why: answer.why, detail: answer.detail } }
+  if (!answer.ok && answer.why !== 'not-cri') return { fault: { why: answer.why, detail: answer.detail } }
+  return { fault: undefined, ...(await readImageDirectory(socket, runtime)) }
 }
 
 async function readContainerd(socket: string, root: string): Promise<RuntimeCgroup | undefined> {
@@ -70,7 +87,7 @@ async function expand(path: string, root: string): Promise<string[]> {
 /**
  * Which cgroup driver containerd's config file gives to its default runtime. Needed where
  * containerd does not tell kubelet (before 2.0). Reads the versions 2 and 3 of the file
- * (containerd's docs/PLUGINS.md and docs/cri/config.md). What is unusual is unknown.
+ * (containerd's docs/PLUGINS.md and docs/cri/config.md). An unusual file counts as unknown.
  */
 const CONTAINERD_CONFIG = '/etc/containerd/config.toml'
 /** Where containerd listens if its config names no other (`grpc.address`). */
@@ -88,7 +105,7 @@ interface ContainerdFile {
   readonly imports: readonly string[]
   /** `grpc.address`. undefined: the default. */
   readonly address: string | undefined
-  /** Whether it configures the CRI plugin. A file with that table replaces it as a whole. */
+  /** Whether the file configures the CRI plugin. A file with that table replaces it as a whole. */
   readonly hasPlugin: boolean
   /** undefined: unknown. */
   readonly driver: CgroupDriver | undefined
@@ -106,8 +123,8 @@ export function readContainerdFile(text: string): ContainerdFile | undefined {
 }
 
 /**
- * Of the main file and those that it imports. An imported file with the CRI plugin replaces that
- * table in some releases and merges it in others: then both have to agree.
+ * The driver in the main file and those that it imports. An imported file with the CRI plugin
+ * replaces that table in some releases and merges it in others: then both have to agree.
  */
 export function findCgroupDriver(files: readonly (ContainerdFile | undefined)[]): CgroupDriver | undefined {
   if (files.some((file) => file === undefined)) return undefined

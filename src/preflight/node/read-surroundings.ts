@@ -5,27 +5,30 @@
  * asks the container runtime.
  */
 import { constants } from 'node:fs'
-import { open, readdir, readFile, readlink, stat } from 'node:fs/promises'
+import { open, readdir, readFile, readlink, stat, statfs } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import { type ListeningSocket, parseListeners } from '../../kubelet/port-holder.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'
 import {
   type CgroupUse,
+  type FileSystem,
   type Listener,
   type LocalNetwork,
+  type LogindFacts,
   NOTHING_KNOWN,
   type PathState,
   parseFibTrie,
   parseIfInet6,
+  ROOT_CGROUP,
   type SurroundingNeeds,
   type Surroundings,
 } from './surroundings.ts'
 
 export interface SurroundingSources {
   /** Memory and swap. */
-  facts(): Promise<NodeFactsResult>
+  facts(): Promise<MachineFactsResult>
   /** Root directory of /proc, /sys and all other paths; `/` except in tests. */
   readonly root?: string
 }
@@ -53,9 +56,11 @@ function listParts(needs: SurroundingNeeds, sources: SurroundingSources): Promis
     ...(needs.cgroups === undefined ? [] : [machine.cgroups(needs.cgroups)]),
     ...(needs.listeners ? [machine.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
     ...(needs.localAddresses ? [machine.localAddresses().then((localAddresses) => ({ localAddresses }))] : []),
+    ...(needs.logind ? [machine.logind().then((logind) => ({ logind }))] : []),
     ...findEach(needs.manifests, 'manifests', (path) => machine.manifests(path)),
     ...findEach(needs.cgroupUse, 'cgroupUse', (name) => machine.cgroupUse(name)),
     ...findEach(needs.paths, 'paths', (path) => machine.path(path)),
+    ...findEach(needs.fileSystems, 'fileSystems', (path) => machine.fileSystem(path)),
     ...findEach(needs.texts, 'texts', (path) => machine.text(path)),
     ...findEach(needs.sysctls, 'sysctls', (name) => machine.sysctl(name)),
   ]
@@ -93,6 +98,12 @@ function findEach<Fact extends keyof Surroundings>(
  */
 const HIDDEN_FROM_US = ['/home', '/root', '/run/user', '/tmp', '/var/tmp', '/dev']
 const LONGEST_TEXT = 16 << 20
+const INHIBITORS = '/run/systemd/inhibit'
+/**
+ * File systems whose statfs(2) tells kubelet something else than us: ZFS, which it asks in another
+ * way, and NFS and FUSE, whose blocks have two sizes. Numbers of linux/magic.h.
+ */
+const MEASURED_OTHERWISE = [0x2fc12fc1, 0x6969, 0x65735546]
 
 class Machine {
   readonly #root: string
@@ -110,8 +121,17 @@ class Machine {
       const facts = await stat(this.at(path))
       return facts.isFile() ? 'file' : facts.isDirectory() ? 'directory' : 'other'
     } catch (error) {
-      return isAbsence(error) && !HIDDEN_FROM_US.some((hidden) => path === hidden || path.startsWith(`${hidden}/`)) ? 'missing' : undefined
+      return isAbsence(error) && !isHidden(path) ? 'missing' : undefined
     }
+  }
+
+  /** `getVfsStats` of google/cadvisor, which kubelet asks: by statfs(2). */
+  async fileSystem(path: string): Promise<FileSystem | undefined> {
+    if (isHidden(path)) return undefined
+    const { type, bsize, blocks, bavail, files, ffree } = await statfs(this.at(path))
+    if (MEASURED_OTHERWISE.includes(type) || blocks === 0) return undefined
+    const bytes = { capacity: blocks * bsize, available: bavail * bsize }
+    return { bytes, inodes: files === 0 ? undefined : { capacity: files, available: ffree } }
   }
 
   async text(path: string): Promise<string | null | undefined> {
@@ -131,19 +151,25 @@ class Machine {
     return entries.filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && !entry.name.startsWith('.')).length
   }
 
-  /** cgroups(7): in v2 a cgroup has one directory, in v1 one for each controller. */
+  /**
+   * cgroups(7): in v2 a cgroup has one directory, in v1 one for each controller. The root of v2 has
+   * no memory.current: what it uses is `anon` and `file` (`rootStatsFromMeminfo`, runc 1.2, kubelet
+   * 1.32 and later). An older kubelet counts the kernel's own memory there, too.
+   */
   async cgroupUse(name: string): Promise<CgroupUse | undefined> {
     const isV2 = (await this.path('/sys/fs/cgroup/cgroup.controllers')) === 'file'
     const [memory, pids] = isV2 ? ['', ''] : ['memory/', 'pids/']
     const number = async (path: string) => Number.parseInt((await this.text(`/sys/fs/cgroup/${path}`)) ?? '', 10)
-    const [used, processes, stat] = await Promise.all([
+    const [counted, processes, stat] = await Promise.all([
       number(`${memory}${name}/${isV2 ? 'memory.current' : 'memory.usage_in_bytes'}`),
       number(`${pids}${name}/pids.current`),
       this.text(`/sys/fs/cgroup/${memory}${name}/memory.stat`),
     ])
-    const [, cache = 'unknown'] = (isV2 ? /^inactive_file (\d+)$/m : /^total_inactive_file (\d+)$/m).exec(stat ?? '') ?? []
+    const partOf = (key: string) => Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(stat ?? '')?.[1])
+    const used = isV2 && name === ROOT_CGROUP ? partOf('anon') + partOf('file') : counted
+    const cache = partOf(isV2 ? 'inactive_file' : 'total_inactive_file')
     const known = (value: number) => (Number.isSafeInteger(value) && value >= 0 ? value : undefined)
-    const use = { memoryBytes: known(used - Number(cache)), processes: known(processes) }
+    const use = { memoryBytes: known(used - cache), processes: known(processes) }
     return use.memoryBytes === undefined && use.processes === undefined ? undefined : use
   }
 
@@ -155,6 +181,19 @@ class Machine {
     if ((await Promise.all(anyAddress)).includes(1)) return undefined
     const [trie, inet6] = await Promise.all([this.text('/proc/net/fib_trie'), this.text('/proc/net/if_inet6')])
     return typeof trie === 'string' ? [...parseFibTrie(trie), ...parseIfInet6(inet6 ?? '')] : undefined
+  }
+
+  /** systemd.unit(5) of logind.conf.d: of files of one name, that of the first directory counts. */
+  async logind(): Promise<LogindFacts> {
+    const folders = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map((folder) => `${folder}/systemd/logind.conf.d`)
+    const lists = await Promise.all(folders.map(async (folder) => ({ folder, names: await readdir(this.at(folder)).catch(() => []) })))
+    const paths = new Map(lists.reverse().flatMap(({ folder, names }) => names.map((name) => [name, `${folder}/${name}`] as const)))
+    const sorted = [...paths].filter(([name]) => name.endsWith('.conf')).sort(([a], [b]) => (a < b ? -1 : 1))
+    const dropIns = await Promise.all(sorted.map(async ([, path]) => [path, (await this.text(path)) ?? ''] as const))
+    // `inhibitor_save`, src/login/logind-inhibit.c of systemd. Beside each lock lies a pipe.
+    const names = await readdir(this.at(INHIBITORS)).catch(() => [])
+    const locks = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => this.text(`${INHIBITORS}/${name}`)))
+    return { dropIns: new Map(dropIns), locks: locks.map((text) => text ?? '') }
   }
 
   async sysctl(name: string): Promise<number | undefined> {
@@ -222,6 +261,10 @@ async function readBounded(path: string): Promise<string | undefined> {
 function ifGone(error: unknown): string {
   if (isAbsence(error)) return ''
   throw error
+}
+
+function isHidden(path: string): boolean {
+  return HIDDEN_FROM_US.some((hidden) => path === hidden || path.startsWith(`${hidden}/`))
 }
 
 function isAbsence(error: unknown): boolean {

@@ -5,6 +5,7 @@
  */
 
 import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
+import { hexToBits, readIp } from '../../values/ip-address.ts'
 import type { CpuSet } from '../cpu-set.ts'
 
 export interface SurroundingNeeds {
@@ -17,10 +18,14 @@ export interface SurroundingNeeds {
    */
   readonly cgroups: readonly string[] | undefined
   readonly paths: readonly string[]
-  /** Of the container runtime. undefined: it is not asked. */
+  /** The socket of the container runtime. undefined: it is not asked. */
   readonly runtimeSocket: string | undefined
-  /** Of an image service other than the container runtime. undefined: it is not asked. */
+  /**
+   * The socket of an image service other than the container runtime. undefined: it is not asked.
+   */
   readonly imageSocket: string | undefined
+  /** The directories of kubelet and of its images, whose file systems are measured. */
+  readonly fileSystems: readonly string[]
   /** Text files to read. */
   readonly texts: readonly string[]
   /** Files or directories with manifests of static pods. */
@@ -32,14 +37,15 @@ export interface SurroundingNeeds {
   readonly listeners: boolean
   /** The running kubelet, to tell its ports from those of others. undefined: unknown. */
   readonly kubeletPid: number | undefined
-  /** Such as `vm.overcommit_memory`. */
+  /** Names of kernel settings, such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
+  readonly logind: boolean
 }
 
 export const NOTHING_NEEDED: SurroundingNeeds = {
-  ...{ memory: false, topology: false, localAddresses: false, listeners: false },
+  ...{ memory: false, topology: false, localAddresses: false, listeners: false, logind: false },
   ...{ cgroups: undefined, runtimeSocket: undefined, imageSocket: undefined, kubeletPid: undefined },
-  ...{ paths: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
+  ...{ paths: [], fileSystems: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
 }
 
 export interface Surroundings {
@@ -54,7 +60,8 @@ export interface Surroundings {
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
   readonly runtime: RuntimeFacts | undefined
-  readonly imageService: Pick<RuntimeFacts, 'fault'> | undefined
+  readonly imageService: ImageServiceFacts | undefined
+  readonly fileSystems: ReadonlyMap<string, FileSystem>
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
   /** How many manifests of static pods there are. */
@@ -63,11 +70,35 @@ export interface Surroundings {
   readonly localAddresses: readonly LocalNetwork[] | undefined
   readonly listeners: readonly Listener[] | undefined
   readonly sysctls: ReadonlyMap<string, number>
+  readonly logind: LogindFacts | undefined
+}
+
+/** The facts about systemd-logind that matter to the shutdown of the machine. */
+export interface LogindFacts {
+  /** The texts of its drop-ins in the order in which they count. One that is masked is empty. */
+  readonly dropIns: ReadonlyMap<string, string>
+  /** The files of its inhibitor locks, as `systemd-inhibit --list` shows them. */
+  readonly locks: readonly string[]
 }
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
 
-/** What the processes of a cgroup use now. undefined: unknown. */
+/** The size of a file system, and how much of it processes other than root's may still take. */
+export interface FileSystem {
+  readonly bytes: Amount
+  /** undefined: it has no fixed number of them. */
+  readonly inodes: Amount | undefined
+}
+
+export interface Amount {
+  readonly capacity: number
+  readonly available: number
+}
+
+/** The cgroup of all processes, below the root of the hierarchy. */
+export const ROOT_CGROUP = '.'
+
+/** The present use of a cgroup by its processes. undefined: unknown. */
 export interface CgroupUse {
   /** Without the page cache that the kernel takes first, as kubelet counts it. */
   readonly memoryBytes: number | undefined
@@ -86,16 +117,22 @@ export interface Listener {
 export const NOTHING_KNOWN: Surroundings = {
   ...{ memoryBytes: undefined, swapBytes: undefined, onlineCpus: undefined, presentCpus: undefined, numaNodes: undefined },
   ...{ cgroupVersion: undefined, runtime: undefined, imageService: undefined, localAddresses: undefined, listeners: undefined },
-  ...{ cgroups: new Map(), paths: new Map(), texts: new Map(), manifests: new Map(), cgroupUse: new Map(), sysctls: new Map() },
+  ...{ logind: undefined },
+  ...{ cgroups: new Map(), paths: new Map(), fileSystems: new Map(), texts: new Map(), manifests: new Map() },
+  ...{ cgroupUse: new Map(), sysctls: new Map() },
 }
 
-/** What a candidate's container runtime tells of itself, for the rules that need it. */
+/** The facts that a candidate's container runtime tells of itself, for the rules that need them. */
 export interface RuntimeFacts {
   /** undefined: it answers. */
   readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
   /** undefined: unknown. */
   readonly cgroup: RuntimeCgroup | undefined
+  /** The directory of the images. undefined: unknown. */
+  readonly imageDirectory?: string | undefined
 }
+
+export type ImageServiceFacts = Pick<RuntimeFacts, 'fault' | 'imageDirectory'>
 
 /** `from`: the runtime's answer, which kubelet itself can ask for, or its config file. */
 export interface RuntimeCgroup {
@@ -118,7 +155,7 @@ export function parseFibTrie(text: string): LocalNetwork[] {
   let bits: string | undefined
   for (const line of text.split('\n')) {
     const [, leaf] = /^\s*\|-- (\d+\.\d+\.\d+\.\d+)$/.exec(line) ?? []
-    if (leaf !== undefined) bits = readIpv4(leaf)
+    if (leaf !== undefined) bits = readIp(leaf)
     const [, length] = /^\s*\/(\d+) \w+ LOCAL\b/.exec(line) ?? []
     if (length !== undefined && bits !== undefined) networks.push({ bits, prefixLength: Number(length) })
   }
@@ -135,28 +172,7 @@ export function parseIfInet6(text: string): LocalNetwork[] {
 
 /** Addresses that cannot be parsed count as local: nothing is known about them. */
 export function isLocalAddress(address: string, networks: readonly LocalNetwork[]): boolean {
-  const bits = address.includes(':') ? readIpv6(address) : readIpv4(address)
+  const bits = readIp(address)
   if (bits === undefined) return true
   return networks.some((network) => network.bits.length === bits.length && bits.startsWith(network.bits.slice(0, network.prefixLength)))
-}
-
-function readIpv4(text: string): string | undefined {
-  const bytes = text.split('.').map(Number)
-  if (bytes.length !== 4 || !bytes.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)) return undefined
-  return bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('')
-}
-
-/** undefined also for an address with a zone. */
-function readIpv6(text: string): string | undefined {
-  if (!URL.canParse(`http://[${text}]`)) return undefined
-  // The canonical form of RFC 5952: lower case, and at most one `::`.
-  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::')
-  const groups = (part: string) => (part === '' ? [] : part.split(':'))
-  const [left, right] = [groups(head), groups(tail ?? '')]
-  const middle = Array.from({ length: tail === undefined ? 0 : 8 - left.length - right.length }, () => '0')
-  return hexToBits([...left, ...middle, ...right].map((group) => group.padStart(4, '0')).join(''))
-}
-
-function hexToBits(hex: string): string {
-  return [...hex].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
 }

@@ -10,6 +10,7 @@ import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import type { LeafName } from '../../kubelet/fields.ts'
 import { type Change, RISKS } from '../change/change.ts'
 import { compareConfigs } from '../change/compare.ts'
+import { effectOf } from '../change/effects.ts'
 import { rowAt } from '../change/field-rows.ts'
 import type { ConfigDocument } from '../document.ts'
 import { type Finding, locateNearest } from '../finding.ts'
@@ -111,7 +112,12 @@ export function describeChanges(
     const change = underPolicy(each, policy)
     const { path, risk } = change
     const { outcome, rule } = decideChange(change, policy)
-    return { path, before: change.before?.value, after: change.after?.value, risk, meaning: RISKS[risk], policy: { outcome, rule } }
+    const effect = effectOf(change, after)
+    return {
+      ...{ path, before: change.before?.value, after: change.after?.value, risk, meaning: RISKS[risk] },
+      ...(effect && { effect: { problem: effect.problem, advice: effect.advice } }),
+      policy: { outcome, rule },
+    }
   })
 }
 

@@ -6,8 +6,8 @@
  */
 
 import { CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
-import type { ConfigMapRef } from '../../decision/config-source.ts'
 import { ALL_NIL_SUBFIELDS_ERROR } from '../../decision/status-texts.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { isObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { readConfigMapName } from './metadata.ts'

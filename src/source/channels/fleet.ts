@@ -21,7 +21,7 @@ export interface FleetMember {
   /** undefined: it has none. */
   readonly selector: string | undefined
   readonly priority: string | undefined
-  /** `true`: it is laid over the one that is chosen, and never chosen itself. */
+  /** `true`: the ConfigMap is laid over the one that is chosen, and never chosen itself. */
   readonly layer?: string | undefined
   /** Why the metadata cannot be read at all. */
   readonly problem: string | undefined
@@ -39,11 +39,11 @@ interface FleetMatch {
   readonly name: string
   readonly priority: number
   readonly isLayer: boolean
-  /** Why it could be meant for this node but is malformed. */
+  /** Why the ConfigMap could be meant for this node but is malformed. */
   readonly problem: string | undefined
 }
 
-/** It could be the highest. */
+/** A ConfigMap whose priority cannot be read could be the highest. */
 const UNREADABLE_PRIORITY = Number.POSITIVE_INFINITY
 
 /** Each takes a watch of its own on every node. */

@@ -1,6 +1,5 @@
 /**
- * What the labels and annotations of Nodes and ConfigMaps say, read from JSON or YAML of any shape.
- * Pure.
+ * The labels and annotations of Nodes and ConfigMaps, read from JSON or YAML of any shape. Pure.
  */
 
 import { BASE_ANNOTATION, CANARY_LABEL, CONTROL_PLANE_LABEL, PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../decision/channels.ts'

@@ -6,8 +6,8 @@
  */
 
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, FLEET_LABEL, SWITCHED_CHANNELS, type SwitchedChannel } from '../../decision/channels.ts'
-import type { ConfigMapRef } from '../../decision/config-source.ts'
 import type { Channel, ReadFailure } from '../../decision/desired.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { isObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { type Assignment, readAssignment, readSourceAnnotation } from './config-source-field.ts'

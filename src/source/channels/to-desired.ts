@@ -19,7 +19,7 @@ interface DesiredFacts {
   readonly node: NodeFacts
 }
 
-/** What an assignment needs of the Node, besides its channels. */
+/** The facts about the Node that an assignment needs, besides its channels. */
 export interface NodeFacts {
   /** See `ChannelState`. */
   readonly hash: string
@@ -70,7 +70,7 @@ export function hashNode(node: unknown, { channels }: Pick<ChannelSettings, 'cha
     configSource: channels.includes('config-source') ? readAssignment(node) : undefined,
     label: channels.includes('label') ? labels[CONFIG_LABEL] : undefined,
     annotation: channels.includes('annotation') ? annotations[CONFIG_SOURCE_ANNOTATION] : undefined,
-    // Which of them a selector looks at changes with the ConfigMaps.
+    // All labels count: a change of the ConfigMaps may make a selector look at any of them.
     labels: channels.includes('selector') ? Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)) : undefined,
   }
   return createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, LENGTH)

@@ -13,7 +13,7 @@ import { decideRollout } from '../../rollout/decide.ts'
 import { keepWaves } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
-import { type Observation, observe, observeTurn } from '../../rollout/silence.ts'
+import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import type { FoundRecord } from './read-record.ts'
 
@@ -69,7 +69,10 @@ export class Deciding {
   }
 }
 
-/** What is staged stays staged, while it cannot be read. */
+/**
+ * The decision while the record or the config cannot be read: a staged content stays staged, and
+ * waits.
+ */
 export function decidedWait(subject: RolloutSubject, detail: string): Decided {
   const turn: RolloutTurn = { kind: 'wait', detail }
   return { decision: { turn, follow: true }, knowledge: { ...aboutOf(subject), turn, confirmedAtUs: undefined, progress: undefined } }
@@ -107,12 +110,12 @@ class RecordSightings {
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
     const retry = plan.ok ? plan.plan.retry : 0
-    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
+    const observation = observeRecord(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
     this.#store.put('observation', { bootId, observation })
     return observation
   }
 
-  /** What was decided on this observation. */
+  /** Records the decision that was made on this observation. */
   decided(observation: Observation, { letGo = false }: RolloutDecision): void {
     const { bootId, monotonicUs } = this.#clock.now()
     const after = observeTurn(observation, letGo, monotonicUs)

@@ -3,7 +3,6 @@
  * from a cache. Never throws: each failure is a detail for people.
  */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
-import type { ConfigMapRef } from '../../decision/config-source.ts'
 import { hashObject } from '../../decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
@@ -13,6 +12,7 @@ import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import type { RolloutConfig } from '../../rollout/view.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import type { JsonObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { readBases } from '../base-chain.ts'
@@ -75,12 +75,12 @@ export async function readBoth(
 > {
   const found = await getRecord(api, ref)
   if (found.kind === 'unavailable') return found
-  const read = await getConfig(api, config, ref.name)
+  const read = await getConfigOfRecord(api, config, ref.name)
   return read.kind === 'unavailable' ? read : { kind: 'found', found, config: read.config }
 }
 
 /** @param record the name that the annotation has to have */
-export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
+export async function getConfigOfRecord(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
   const what = `ConfigMap ${ref.namespace}/${ref.name}`
   const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail })
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
@@ -103,7 +103,7 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   return { kind: 'found', config: { uid, resourceVersion, hash: hashObject(whole, ref.kubeletConfigKey), plan, paused } }
 }
 
-/** What to do if the object does not exist, or the agent may not read it. */
+/** The advice if the object does not exist, or the agent may not read it. */
 interface Remedy {
   readonly missing: string
   readonly forbidden: string

@@ -34,7 +34,7 @@ export class RecordWatch {
   }
 
   /**
-   * It was read by another request.
+   * Takes a record that another request has read.
    *
    * @param before what had been seen when the request was made
    * @returns whether it stands: another version may have come meanwhile
@@ -107,7 +107,7 @@ export class RecordWatch {
  * no failure between them counts, so an outage of the node or of the API server counts at most
  * until its last sign. No I/O: the caller passes the time (us, CLOCK_MONOTONIC).
  */
-export class Contact {
+class Contact {
   #lastUs: number | undefined
   #creditUs = 0
 

@@ -31,7 +31,7 @@ interface Sent {
 }
 
 /** At most one write a second. */
-export const SPACING_MS = 1000
+export const RECORD_SPACING_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 /** Only a person grants a right, and all nodes of a fleet may miss it. */
 const LONGEST_PAUSE_FORBIDDEN_MS = 600_000
@@ -60,7 +60,7 @@ export class RecordWriter {
       this.#problem = undefined
       counters.rolloutWrote(kind)
       log.info(`rollout: wrote to the record ${configOf({ namespace, name })}`, { kind, wrote: detail })
-      return { ok: true, pauseMs: SPACING_MS }
+      return { ok: true, pauseMs: RECORD_SPACING_MS }
     }
     if (answer.kind === 'refused' && answer.status === 409) counters.rolloutConflicted()
     else this.#report(configOf({ namespace, name }), kind, answer)
@@ -81,7 +81,7 @@ export class RecordWriter {
    */
   pauseMs(retryAfterMs: number | undefined, longestMs = LONGEST_PAUSE_MS): number {
     this.#failures = Math.min(this.#failures + 1, 10)
-    const ceilingMs = Math.min(longestMs, SPACING_MS * 2 ** this.#failures)
+    const ceilingMs = Math.min(longestMs, RECORD_SPACING_MS * 2 ** this.#failures)
     const { random } = this.#deps.pace
     return Math.max(ceilingMs * (0.5 + random() / 2), backoffMs(1, random, retryAfterMs))
   }

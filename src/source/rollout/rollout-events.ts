@@ -3,10 +3,11 @@
  * the change sends them once, and does not try again: an event is a convenience, and the record is
  * the truth.
  */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
+
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeShare, type Progress } from '../../rollout/progress.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 
 interface RolloutEventsDeps {
   readonly nodeName: string

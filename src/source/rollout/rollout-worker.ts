@@ -2,10 +2,10 @@
  * Follows the record of a rollout in the background, and writes what this node has to say. The loop
  * hands it the subject and takes what is known; it never waits for the API server.
  *
- * A watch only wakes. What it shows is decided on without a request, and most often says: wait.
- * Only where that decision is a write or a start, the record and then the config are read at their
- * newest, and the same function decides again (R3). After a write, a conflict, or an answer that
- * was lost, everything is read anew.
+ * A watch only wakes. The state that it shows is decided on without a request, and most often the
+ * decision is to wait. Only where that decision is a write or a start, the record and then the
+ * config are read at their newest, and the same function decides again (R3). After a write, a
+ * conflict, or an answer that was lost, everything is read anew.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
@@ -23,7 +23,7 @@ import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.
 import { type Decided, Deciding, decidedWait, type ObservationStore } from './deciding.ts'
 import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
 import { RecordWatch } from './record-watch.ts'
-import { RecordWriter, type RolloutCounters, SPACING_MS } from './record-writer.ts'
+import { RECORD_SPACING_MS, RecordWriter, type RolloutCounters } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
 
 interface RolloutWorkerDeps {
@@ -54,7 +54,7 @@ export class RolloutWorker implements RolloutPort {
   #subject: RolloutSubject | undefined
   #watch: RecordWatch | undefined
   #last: Decided | undefined
-  /** What everything below is about: another content begins with a pause of its own. */
+  /** The subject of all fields below: another content begins with a pause of its own. */
   #about = ''
   #notBeforeMs = 0
   /** Everything has to be read anew, whatever the watch shows. */
@@ -127,7 +127,7 @@ export class RolloutWorker implements RolloutPort {
     const { api, pace, clock } = this.#deps
     const pauseMs = this.#notBeforeMs - pace.nowMs()
     if (pauseMs > 0) return pauseMs
-    this.#notBeforeMs = pace.nowMs() + SPACING_MS
+    this.#notBeforeMs = pace.nowMs() + RECORD_SPACING_MS
     const sinceUs = clock.now().monotonicUs
     const seen = this.#watch?.seen()
     const read = await readBoth(api, ref, subject.config)
@@ -137,8 +137,8 @@ export class RolloutWorker implements RolloutPort {
     }
     const { found, config } = read
     // An event that came meanwhile may be the last one, so it must not be lost.
-    if (this.#watch?.read(found, seen) === false) return SPACING_MS
-    // What the node has to say may have changed meanwhile.
+    if (this.#watch?.read(found, seen) === false) return RECORD_SPACING_MS
+    // The facts of the node may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
     const decided = this.#deciding.decide(latest, { found, config, contactUs: this.#takeContactUs(), confirmedAtUs: sinceUs })
@@ -250,9 +250,10 @@ export class RolloutWorker implements RolloutPort {
 const LONGEST_MS = 3_600_000
 
 /**
- * A sleep that can be ended from outside. What wakes it while nothing sleeps ends the next one.
+ * A sleep that can be ended from outside. A call of `wake` while nothing sleeps ends the next
+ * sleep.
  */
-export class Sleeper {
+class Sleeper {
   readonly #pace: Pick<WatchTiming, 'sleep'>
   #current: AbortController | undefined
   #isWoken = false
@@ -266,7 +267,7 @@ export class Sleeper {
     this.#current?.abort()
   }
 
-  /** What wakes it from now on ends the next sleep. */
+  /** A call of `wake` from now on ends the next sleep. */
   begin(): void {
     this.#isWoken = false
   }

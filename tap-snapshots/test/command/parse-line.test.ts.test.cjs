@@ -30,6 +30,7 @@ Look:
                           nodes
   versions                list the kept versions of a config, and how many nodes
                           run each
+  version                 print the version
   help                    show help for a command
 
 Change:

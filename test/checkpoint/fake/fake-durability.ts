@@ -1,7 +1,7 @@
 /**
- * What a power loss leaves on the disk in memory. Visible and durable state are separate: a file's
- * bytes are durable once the file is synced, its name once its directory is. Of the rest, a power
- * loss keeps what a journaling file system might keep (ext4 `data=ordered`, XFS): renames are
+ * The state of the disk in memory after a power loss. Visible and durable state are separate: a
+ * file's bytes are durable once the file is synced, its name once its directory is. Of the rest, a
+ * power loss keeps what a journaling file system might keep (ext4 `data=ordered`, XFS): renames are
  * atomic and in order, but any of them may be lost, and bytes may be torn.
  */
 export type FakeNode = FakeFile | FakeDirectory

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { LockHolder } from '../../../src/checkpoint/lock.ts'
 import { findAgent, type TakeOverParts, takeOver } from '../../../src/command/agent/agent-here.ts'
-import type { UnitState } from '../../../src/decision/unit-state.ts'
+import type { UnitState } from '../../../src/subject/unit-state.ts'
 import { unit } from '../../decision/snapshots.ts'
 
 t.test('an agent whose directory was removed with the lock still runs', async (t) => {

@@ -5,15 +5,15 @@
 
 import type { AgentCommand, AgentPresence, CommandContext } from '../../../src/command/agent/command.ts'
 import { reportFailure } from '../../../src/command/run-program.ts'
-import { describeSource } from '../../../src/decision/config-source.ts'
 import type { Hold } from '../../../src/decision/records.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
-import type { NodeFactsResult } from '../../../src/kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../../src/kubelet/node-facts.ts'
 import { inspectWith } from '../../../src/preflight/inspect.ts'
 import { NOTHING_KNOWN } from '../../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../../src/preflight/parts.ts'
 import { describeChanges } from '../../../src/preflight/policy/check-policy.ts'
 import type { HistoryReading } from '../../../src/report/history.ts'
+import { describeSource } from '../../../src/subject/config-source.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 import { snapshot } from '../../report/build.ts'
 import { defaults } from '../../settings/settled-settings.ts'
@@ -33,7 +33,7 @@ const RUNNING = { major: 1, minor: 34, patch: 1 }
 
 export interface FakeNode {
   readonly context: CommandContext
-  /** What the command requested or changed, as in `hold paused`. */
+  /** The requests and changes of the command, as in `hold paused`. */
   readonly actions: string[]
   out(): string
   err(): string
@@ -49,7 +49,7 @@ export interface FakeNodeFields {
   readonly context?: Partial<CommandContext>
 }
 
-export const machine: NodeFactsResult = {
+export const machine: MachineFactsResult = {
   ok: true,
   facts: {
     memoryBytes: 16 * 2 ** 30,
@@ -88,6 +88,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     nodeName: () => 'node-1',
     readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),
     readMisread: async () => undefined,
+    readEffects: async () => undefined,
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),

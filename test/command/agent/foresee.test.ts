@@ -14,10 +14,13 @@ const refusing = (isRefused: (key: string) => boolean): Foretold => ({
   ...accepts,
   refusal: (key) => (isRefused(key) ? verdict(A, 'refused', { key }) : undefined),
 })
-/** What kubelet takes to come up, and far less than a trial. */
+/** The time that kubelet takes to come up, far less than a trial. */
 const RESTART_US = 10 * SECOND_US
 
-/** What the agent does by itself, up to the first wait that is foreseen as the last. */
+/**
+ * Compares what is foreseen with the agent's own steps, up to the first wait that is foreseen as
+ * the last.
+ */
 async function compareWithAgent(t: Test, world: SmallWorld, isRefused = false): Promise<void> {
   const seen = await observe(world.observationPorts(), [])
   const foreseen = foresee(

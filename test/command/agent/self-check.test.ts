@@ -1,9 +1,9 @@
 import t from 'tap'
-import { renderFindings } from '../../../src/command/agent/commands/check.ts'
+import { renderSelfCheck } from '../../../src/command/agent/commands/check.ts'
 import type { PathNeed, PathRight } from '../../../src/command/agent/rights.ts'
 import { gatherFindings, listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../../src/command/agent/self-check.ts'
-import type { UnitActivity, WiringProblem } from '../../../src/decision/unit-state.ts'
 import type { Settings } from '../../../src/settings/settings.ts'
+import type { UnitActivity, WiringProblem } from '../../../src/subject/unit-state.ts'
 import { dropInWiring, fileWiring } from '../../../src/systemd/wiring-kinds.ts'
 import { snapshot, source, unit } from '../../report/build.ts'
 import { defaults } from '../../settings/settled-settings.ts'
@@ -32,7 +32,7 @@ function finding(topic: SelfCheckResult['topic'], fields: Partial<SelfCheckFacts
 }
 
 t.test('a node without problems', async (t) => {
-  t.matchSnapshot(renderFindings(findings(), false))
+  t.matchSnapshot(renderSelfCheck(findings(), false))
 })
 
 t.test('who besides root could be the container runtime', async (t) => {
@@ -48,7 +48,7 @@ t.test('who besides root could be the container runtime', async (t) => {
 t.test('the unit', async (t) => {
   const activities: UnitActivity[] = ['running', 'starting', 'auto-restart', 'stopped', 'exited', 'left-down', 'failed', 'stopping']
   t.matchSnapshot(
-    renderFindings(
+    renderSelfCheck(
       activities.flatMap((activity) => finding('unit', { unit: unit({ activity }) }) ?? []),
       false,
     ),
@@ -77,7 +77,7 @@ t.test('the drop-in, and how to correct it', async (t) => {
     return finding('drop-in', { unit: unit({ wiring }), activation: undefined }) ?? []
   })
   t.ok(broken.every(({ level }) => level === 'fail'))
-  t.matchSnapshot(renderFindings(broken, false))
+  t.matchSnapshot(renderSelfCheck(broken, false))
   const file = unit({ wiring: fileWiring('/etc/kubelet.json') })
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
   const dropIn = unit({ wiring: dropInWiring('/etc/kubelet.d') })
@@ -140,6 +140,12 @@ t.test('rights', async (t) => {
 })
 
 t.test('the machine', async (t) => {
+  const os = 'Debian GNU/Linux 12 (bookworm)'
+  const memory = { memoryBytes: 2 ** 34, memoryAvailableBytes: 2 ** 33, swapBytes: 2 ** 31 }
+  const facts = { os, kernel: '6.1.0', cpus: 1, architecture: 'arm64', ...memory }
+  const text = (changed: Partial<typeof facts>) => finding('node', { nodeFacts: { ok: true, facts: { ...facts, ...changed } } })?.text
+  t.equal(text({}), 'Debian GNU/Linux 12 (bookworm), kernel 6.1.0, 1 CPU (arm64), 16.0 GiB memory, 2.0 GiB swap')
+  t.match(text({ swapBytes: 0, cpus: 2 }), '2 CPUs (arm64), 16.0 GiB memory, no swap')
   t.match(finding('node', { nodeFacts: { ok: false, detail: 'no answer' } }), { level: 'warn', text: 'no answer' })
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { contentHash } from '../../../src/checkpoint/content.ts'
-import { diffCommand } from '../../../src/command/plugin/commands/diff.ts'
+import { diffConfigCommand } from '../../../src/command/plugin/commands/diff.ts'
 import { mergeText } from '../../../src/command/plugin/merged-text.ts'
 import { BASE_ANNOTATION } from '../../../src/decision/channels.ts'
 import { editConfigMap, NAMESPACE, nodeObject, type PluginWorld, putConfigMap, startPluginWorld, withConfigz } from './world.ts'
@@ -34,7 +34,7 @@ async function startWithPart(t: Parameters<typeof startPluginWorld>[0]): Promise
 async function diffWith({ context }: PluginWorld, reported: object): Promise<{ code: number; asked: readonly string[] }> {
   const asked: string[] = []
   const api = withConfigz(context.api, reported, asked)
-  return { code: await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'], shared: {} }), asked }
+  return { code: await diffConfigCommand.execute({ ...context, api }, { options: {}, args: ['n1'], shared: {} }), asked }
 }
 
 t.test('diff sees that the base has changed where the part has not', async (t) => {

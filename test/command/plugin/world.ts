@@ -13,7 +13,7 @@ import { runProgram } from '../../../src/command/run-program.ts'
 import { openKubeApi } from '../../../src/compose/kube-api.ts'
 import { readUserKubeconfig } from '../../../src/kube/credentials.ts'
 import { formatDocument } from '../../../src/kubelet/yaml.ts'
-import { compareConfigs, inspectConfig } from '../../../src/preflight/inspect-away.ts'
+import { inspectConfig, listConfigChanges } from '../../../src/preflight/parts.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 export const NAMESPACE = 'kube-system'
@@ -30,7 +30,7 @@ export interface PluginWorld {
   readonly context: { -readonly [K in keyof PluginContext]: PluginContext[K] }
   /** Standard input and files, by path. */
   readonly files: Map<string, string>
-  /** What the person at the terminal answers. */
+  /** The answer of the person at the terminal. */
   consent: Consent
   readonly questions: string[]
   /** Called at each pause of the command, with how long it would be. */
@@ -104,7 +104,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       return world.consent
     },
     inspect: (config, version, from) => inspectConfig(config, version, IN_PLACE, from),
-    compare: async (before, after, version) => compareConfigs(before, after, version),
+    compare: async (before, after, version) => listConfigChanges(before, after, version),
   }
   const world: PluginWorld = {
     server,
@@ -116,10 +116,10 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
     run: async (...args) => {
       written.out = ''
       written.err = ''
+      const build = { terminal: context.terminal, version: '1.2.3', platform: 'node 24.0.0, linux/x64' }
       const code = await runProgram(args, PLUGIN_PROGRAM, {
-        terminal: context.terminal,
-        version: '1.2.3',
-        prepare: (command, line) => preparePlugin(({ namespace = NAMESPACE }) => ({ ...context, namespace }), command, line),
+        ...build,
+        prepare: (command, line) => preparePlugin(({ namespace = NAMESPACE }) => ({ ...context, namespace }), build, command, line),
       })
       return { code, ...written }
     },

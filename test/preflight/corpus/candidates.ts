@@ -6,10 +6,18 @@ import type { Candidate } from './candidate.ts'
 import { listFieldCandidates } from './of-fields.ts'
 import { listNewFieldCandidates } from './of-new-fields.ts'
 import { listPeoplesCandidates } from './of-people.ts'
+import { listServingCandidates } from './of-serving.ts'
 import { listTextCandidates } from './of-texts.ts'
 import { listValueCandidates } from './of-values.ts'
 
 export function listCandidates(): Candidate[] {
-  const all = [...listFieldCandidates(), ...listValueCandidates(), ...listNewFieldCandidates(), ...listTextCandidates(), ...listPeoplesCandidates()]
+  const all = [
+    ...listFieldCandidates(),
+    ...listValueCandidates(),
+    ...listNewFieldCandidates(),
+    ...listServingCandidates(),
+    ...listPeoplesCandidates(),
+    ...listTextCandidates(),
+  ]
   return [...new Map(all.map((candidate) => [candidate.name, candidate])).values()]
 }

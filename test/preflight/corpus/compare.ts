@@ -32,7 +32,9 @@ export interface Comparison {
 export async function refusalOf(text: string, version: KubeletVersion): Promise<string | undefined> {
   const read = await readDocument(text, IN_PLACE)
   if (!read.ok) return read.detail
-  const refusals = checkFields(read.document, { version, unknownKeys: 'warn' }).filter(({ severity }) => severity === 'refuse')
+  // A value that a flag could supply is not kubelet's to judge from the config alone.
+  const options = { version, unknownKeys: 'warn', unseen: 'flags' } as const
+  const refusals = checkFields(read.document, options).filter(({ severity }) => severity === 'refuse')
   return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')
 }
 

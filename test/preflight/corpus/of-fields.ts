@@ -57,7 +57,10 @@ const fromAll = (values: Readonly<Record<FieldType, unknown>>, some: typeof fiel
 const isPeriod = ([, { type }]: (typeof fields)[number]) => type === 'duration'
 
 /** Their values would be refused in combination with others. */
-const NEEDY = ['imageGCHighThresholdPercent', 'shutdownGracePeriod', 'shutdownGracePeriodCriticalPods']
+const NEEDY = [
+  ...['imageGCHighThresholdPercent', 'shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'],
+  ...['readOnlyPort', 'healthzPort', 'iptablesDropBit'],
+]
 /** One by one they say nothing more. */
 const PLAIN: readonly FieldType[] = ['string', 'boolean', 'int32', 'duration']
 

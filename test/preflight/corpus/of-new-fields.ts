@@ -3,7 +3,7 @@
  * null; and both sides of every limit and contradiction that a rule knows of. A kubelet that does
  * not know the field ignores it.
  */
-import type { Field, Fields } from '../../../src/kubelet/field.ts'
+import type { Field, FieldTable } from '../../../src/kubelet/field.ts'
 import { FIELDS, isKnown, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { below, type Candidate, withFields } from './candidate.ts'
 import { FITTING, UNFIT } from './of-fields.ts'
@@ -41,7 +41,7 @@ interface NewField {
   readonly place: (value: unknown) => Readonly<Record<string, unknown>>
 }
 
-function listNew(fields: Fields, place: (inner: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>): NewField[] {
+function listNew(fields: FieldTable, place: (inner: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>): NewField[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const here: NewField = { name, field, place: (value) => place({ [name]: value }) }
     const inner = field.fields ?? {}

@@ -16,6 +16,8 @@ export interface Disagreement {
   readonly why: string
   /** The message with which kubelet fails later, while it starts. */
   readonly atStart?: string
+  /** The message with which it fails later still, when its container runtime has answered. */
+  readonly atServing?: string
   /** The first minor that differs. Default: the first one of all. */
   readonly from?: number
   /** The last such minor. Default: the last one of all. */
@@ -66,6 +68,7 @@ export function readDisagreements(): ReadonlyMap<string, Disagreement> {
 const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   why: (value) => typeof value === 'string',
   atStart: (value) => typeof value === 'string',
+  atServing: (value) => typeof value === 'string',
   from: Number.isInteger,
   to: Number.isInteger,
   judgedBy: (value) => value === 'node' || value === 'kubelet',

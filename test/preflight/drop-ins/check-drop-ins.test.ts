@@ -14,7 +14,7 @@ const v134 = { major: 1, minor: 34, patch: 1 }
 const OPTIONS: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true }
 const DIRECTORY = '/etc/kubelet.d'
 const FILE = `${DIRECTORY}/50-pool.conf`
-const withFile = (config: KubeletConfig): DropInsHere => ({
+const withFile = (config: KubeletConfig): Extract<DropInsHere, { kind: 'usable' }> => ({
   kind: 'usable',
   directory: DIRECTORY,
   order: { below: [], above: [{ path: FILE, config }] },
@@ -58,7 +58,7 @@ t.test('a file that overrides an assigned field is named, with the place of the 
 t.test('a file that sets the same value, or other fields, overrides nothing', async (t) => {
   t.same(rules(await inspect('maxPods: 200\n', withFile({ maxPods: 200, podsPerCore: 4 }))), [])
   const maps = await inspect('evictionHard: {memory.available: 1Gi}\n', withFile({ evictionHard: { 'nodefs.available': '5%' } }))
-  t.same(rules(maps), [], 'maps are merged')
+  t.same(rules(maps), ['warn otherwise/eviction-defaults'], 'maps are merged')
 })
 
 t.test('a null in a file removes an assigned field', async (t) => {
@@ -175,4 +175,12 @@ t.test('/configz: names the file of an assigned field that does not run, and not
   t.match(of(compare({ ...defaults, maxPods: 50, podsPerCore: 9 }), 'podsPerCore'), { meant: { value: 4 }, running: { value: 9 } })
   const unknown = compare({ maxPods: 50 }, { kind: 'unusable', directory: DIRECTORY, path: FILE, detail: 'x' })
   t.match(of(unknown, 'maxPods'), { because: '--config-dir' })
+})
+
+t.test('a file that kubelet skips is named', async (t) => {
+  const { findings, outcome } = await inspect('maxPods: 5\n', { ...withFile({}), skipped: [`${DIRECTORY}/60-x.yaml`] })
+  t.equal(outcome, 'accepted')
+  t.match(findings, [
+    { rule: 'drop-ins/skipped', severity: 'warn', problem: `kubelet skips ${DIRECTORY}/60-x.yaml`, advice: /^rename it to 60-x\.conf/ },
+  ])
 })

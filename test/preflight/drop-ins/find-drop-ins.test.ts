@@ -58,3 +58,28 @@ t.test('without --config-dir there is nothing to merge', async (t) => {
     undefined,
   )
 })
+
+t.test('a config whose name does not end in .conf is skipped, unless somebody has set it aside', async (t) => {
+  const named = (names: readonly string[], text = `${HEAD}maxPods: 1\n`) =>
+    Object.fromEntries(names.map((name) => [`${DIRECTORY}/${name}`, text]))
+  const skipped = async (files: Readonly<Record<string, string>>) => {
+    const found = await find('assigned', undefined, { ...FILES, ...files })
+    return found?.kind === 'usable' ? found.skipped : found
+  }
+  t.equal(await skipped({}), undefined)
+  const configs = ['10-a.yaml', '20-b.CONF', '30-c', 'below/40.json']
+  t.strictSame(await skipped(named(configs)), configs.map((name) => `${DIRECTORY}/${name}`).sort())
+  const aside = [
+    'a.conf.bak',
+    'b.conf~',
+    '.c.conf.swp',
+    '.90-kubelet-cfg-agent.conf.fallback',
+    'd.conf.rpmsave',
+    'e.conf.disabled',
+    'f.conf.1',
+    'README.md',
+  ]
+  t.equal(await skipped(named(aside)), undefined)
+  t.equal(await skipped(named(['README', 'x.yaml'], 'what these files are for')), undefined)
+  t.equal(await skipped({ [`${DIRECTORY}/large.yaml`]: `${HEAD}${'#'.repeat(1 << 20)}` }), undefined)
+})

@@ -6,7 +6,7 @@ import { parseUncommon } from '../../../src/kubelet/yaml.ts'
 import { findMisread } from '../../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { classify } from '../../../src/preflight/kubelet/classify.ts'
-import { type JudgeStage, placesIn } from '../../../src/preflight/kubelet/judgement.ts'
+import { type JudgeStage, placesIn, WAITS_FOR_RUNTIME } from '../../../src/preflight/kubelet/judgement.ts'
 import { isObject } from '../../../src/values/is-object.ts'
 
 const DIRECTORY = '/run/kubelet-cfg-agent/judge-7-abc'
@@ -51,6 +51,64 @@ t.test('from 1.28 on, kubelet reaches less before its runtime', async (t) => {
   const output = failed(`failed to run Kubelet: validate service connection: unix://${places.runtimeSocket}`)
   const judged = classify(output, { stage: 'deep', places, flags: [], version: { major: 1, minor: 28, patch: 0 } })
   t.match(judged, { kind: 'accepted', detail: /^kubelet 1\.28\.0 started .* before it parses reservations and eviction signals$/ })
+})
+
+const served = (...lines: string[]) =>
+  `Running as unit: x.service\n${lines.map((line) => `E1121 20:44:19.976746      82 server.go:212] ${line}\n`).join('')}${END}`
+/** After parts of kubelet that go on without the node's files and its API server. */
+const NOISE = [
+  '"Failed to set rlimit on max file handles" err="operation not permitted"',
+  '"Failed to set some node status fields" err="can\'t get ip address of node n" node="n"',
+]
+
+t.test('from 1.30 on, kubelet starts beside a runtime that is not ready', async (t) => {
+  const places = placesIn(DIRECTORY, 'kubelet', 'deep')
+  const judged = (output: string) => classify(output, { stage: 'deep', places, flags: [], version: { major: 1, minor: 30, patch: 0 } })
+  const started = 'kubelet 1.30.0 started with the config until it'
+  t.same(judged(`${served(...NOISE)}\n${WAITS_FOR_RUNTIME}\n`), {
+    kind: 'accepted',
+    detail: `${started} waited for its container runtime`,
+  })
+  t.match(judged(served(`"Effective" config="a: ${WAITS_FOR_RUNTIME}"`)), { kind: 'unjudged' }, 'a line of its own says it')
+  t.match(
+    judged(failed(`failed to run Kubelet: validate service connection: unix://${places.runtimeSocket}`)),
+    { kind: 'accepted', detail: `${started} needed its container runtime` },
+    'it wants more of it than there is',
+  )
+  const refusals = [
+    'http2: TLSConfig.CipherSuites is missing an HTTP/2-required AES_128_GCM_SHA256 cipher (need at least one of A or B)',
+    'listen tcp: lookup <nil>: no such host',
+    'listen tcp 0.0.0.0:10250: bind: address already in use',
+    'listen tcp [::]:10250: bind: address already in use',
+    'tls: private key does not match public key',
+  ]
+  for (const message of refusals) {
+    const output = served(...NOISE, `"Failed to listen and serve" err=${JSON.stringify(message)}`, ...NOISE)
+    t.same(judged(output), { kind: 'refused', reason: 'validate', message }, message)
+    t.match(judged(`{"ts":1,"msg":"Failed to listen and serve","err":${JSON.stringify(message)}}\n${END}`), { kind: 'refused', message })
+  }
+  for (const message of [
+    'failed to create kubelet: failed to initialize file based certificate manager: tls: failed to find any PEM data in certificate input',
+    'failed to create kubelet: failed to load certificate: tls: private key does not match public key',
+    'failed to create kubelet: create user namespace manager: kubelet user assigned IDs are not enough to support 2147483647 pods',
+    'failed to create kubelet: invalid eviction grace period specified: -1m, must be a positive value',
+    'the total amount "0" of type "memory" is not equal to the value "100Mi" determined by Node Allocatable feature',
+    'unsupported on machines with more than 8 NUMA Nodes',
+    'connectionTimeout must be positive',
+  ])
+    t.match(judged(failed(`failed to run Kubelet: ${message}`)), { kind: 'refused' }, message)
+  const ticker = 'panic: non-positive interval for NewTicker'
+  t.match(judged(`${served(...NOISE)}${ticker}\n\ngoroutine 1 [running]:\n`), { kind: 'refused', message: ticker })
+  for (const message of [
+    'listen tcp 10.1.2.3:10250: bind: cannot assign requested address',
+    'listen tcp 0.0.0.0:443: bind: permission denied',
+  ])
+    t.same(judged(served(`"Failed to listen and serve" err=${JSON.stringify(message)}`)), {
+      kind: 'accepted',
+      detail: `${started} listened at an address or a port that its sandbox does not have`,
+    })
+  for (const message of ['error configuring root directory: failed to bind-mount: operation not permitted', 'something new'])
+    t.match(judged(served(`"Failed to initialize internal modules" err="${message}"`)), { kind: 'unjudged' }, message)
 })
 
 t.test('the message formats of all versions', async (t) => {
@@ -108,6 +166,7 @@ t.test('refused: all other errors about the config', async (t) => {
     'failed to run Kubelet: unknown Topology Manager Policy option: "x"',
     'failed to run Kubelet: unable to convert policy option to integer "max-allowable-numa-nodes": strconv.Atoi: parsing "x": invalid syntax',
     'failed to run Kubelet: the minimum value of "max-allowable-numa-nodes" should not be less than 8',
+    'failed to run Kubelet: failed to create kubelet: iptables-masquerade-bit and iptables-drop-bit must be different',
     'failed to run Kubelet: bad value for option "full-pcpus-only": invalid syntax',
     'failed to set feature gates from initial flags-based config: cannot set feature gate X to false, feature is locked to true',
   ]) {
@@ -310,7 +369,7 @@ t.test('unjudged: no message', async (t) => {
     t.match(judge(output), { kind: 'unjudged', detail: /exited without a known message/ }, output)
 })
 
-/** What kubelet 1.37.2 printed in the load stage, for this config with a drop-in and flags. */
+/** The output of kubelet 1.37.2 in the load stage, for this config with a drop-in and flags. */
 function recorded(name: string): string {
   const { kubeconfig } = placesIn(DIRECTORY, 'kubelet', 'load')
   return readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll('DIR/kubeconfig', kubeconfig)

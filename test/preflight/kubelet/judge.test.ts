@@ -51,7 +51,7 @@ function world(
     directory: join(dir, 'run'),
     direct,
     memory: FORGETFUL,
-    besideDocker: ['/opt/node', '/opt/docker-child.mjs'],
+    standIn: ['/opt/node', '/opt/stand-in.mjs'],
     limits: { memoryMiB: 100, seconds: { load: seconds, deep: seconds } },
     graceMs: 0,
   })
@@ -103,14 +103,17 @@ t.test('what is remembered does not depend on the config that kubelet runs with 
   t.equal(calls('systemd-run').length, 2, 'the last one has another flag')
 })
 
-t.test('a kubelet that looks for Docker is started beside one that answers, in the deep stage', async (t) => {
+t.test('a kubelet that looks for Docker or a runtime is started beside one that answers, in the deep stage', async (t) => {
   const commandOf = async (stage: JudgeStage, minor: number): Promise<string> => {
     const { ask, calls } = world(t, ACCEPT[stage], { version: { ...VERSION, version: { ...VERSION.version, minor } } })
     t.match(await ask({ stage }), { kind: 'accepted' })
     return / -- (.*)/.exec(calls('systemd-run')[0] ?? '')?.[1] ?? ''
   }
-  t.match(await commandOf('deep', 23), /^\/opt\/node \/opt\/docker-child\.mjs \S+\/kubelet --/)
+  t.match(await commandOf('deep', 23), /^\/opt\/node \/opt\/stand-in\.mjs docker \S+\/kubelet --/)
   t.match(await commandOf('deep', 24), /^\S+\/kubelet --/)
+  t.match(await commandOf('deep', 29), /^\S+\/kubelet --/)
+  t.match(await commandOf('deep', 30), /^\/opt\/node \/opt\/stand-in\.mjs runtime \S+\/scratch\/runtime\.sock \S+\/kubelet --/)
+  t.match(await commandOf('load', 30), /^\S+\/kubelet --/)
   t.match(await commandOf('load', 23), /^\S+\/kubelet --/)
 })
 
@@ -232,7 +235,7 @@ t.test('without systemd-run, without kubelet, or without a usable directory', as
     directory: dir,
     direct: false,
     memory: FORGETFUL,
-    besideDocker: [],
+    standIn: [],
   }
   const request = { binary: '/k', flags: [], files: { k: '' }, key: 'k', stage: 'load', signal: new AbortController().signal } as const
   t.match(await new KubeletJudge(nowhere).judge(request), {

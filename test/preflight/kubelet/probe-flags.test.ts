@@ -36,7 +36,7 @@ t.test("kubeadm's flags", async (t) => {
     '--root-dir=/run/d/scratch/root',
     '--cert-dir=/run/d/certificates',
     '--v=0',
-    '--container-runtime-endpoint=unix:///run/d/scratch/no-runtime.sock',
+    '--container-runtime-endpoint=unix:///run/d/scratch/runtime.sock',
     '--oom-score-adj=1000',
     '--container-runtime=remote',
   ])
@@ -49,11 +49,34 @@ t.test("kubeadm's flags", async (t) => {
 t.test('1.26 has no default for the socket of its runtime, and asks for none while it loads a config', async (t) => {
   const named = (flags: readonly string[], minor: number) =>
     probeFlags(flags, 'load', LOAD, { minor }).filter((flag) => flag.startsWith('--container-runtime-endpoint='))
-  t.strictSame(named([], 26), ['--container-runtime-endpoint=unix:///run/d/scratch/no-runtime.sock'])
+  t.strictSame(named([], 26), ['--container-runtime-endpoint=unix:///run/d/scratch/runtime.sock'])
   t.strictSame(named([], 25), [])
   t.strictSame(named([], 27), [])
   t.strictSame(named(['--hostname-override=node'], 26), [], 'a node that lacks it would not start')
   t.strictSame(named(['--container-runtime-endpoint=unix:///x'], 26), ['--container-runtime-endpoint=unix:///x'])
+})
+
+t.test('one that serves gets the stand-in for its runtime and its images, and makes its certificate', async (t) => {
+  const made = (minor: number) => probeFlags(['--image-service-endpoint=unix:///x'], 'deep', DEEP, { minor })
+  t.strictSame(made(30), [
+    '--config=/run/d/candidate/kubelet',
+    '--kubeconfig=/run/d/kubeconfig',
+    '--root-dir=/run/d/scratch/root',
+    '--cert-dir=/run/d/scratch/certificates',
+    '--v=0',
+    '--container-runtime-endpoint=unix:///run/d/scratch/runtime.sock',
+    '--image-service-endpoint=unix:///run/d/scratch/runtime.sock',
+    '--oom-score-adj=1000',
+  ])
+  t.strictSame(made(29), [
+    '--config=/run/d/candidate/kubelet',
+    '--kubeconfig=/run/d/kubeconfig',
+    '--root-dir=/run/d/scratch/root',
+    '--cert-dir=/run/d/certificates',
+    '--v=0',
+    '--container-runtime-endpoint=unix:///run/d/scratch/runtime.sock',
+    '--oom-score-adj=1000',
+  ])
 })
 
 t.test('removes a flag in every spelling', async (t) => {

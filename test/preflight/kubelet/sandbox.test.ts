@@ -2,11 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from '../../../src/preflight/kubelet/judgement.ts'
+import { type HowFar, isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from '../../../src/preflight/kubelet/judgement.ts'
 import { readSandboxEnd, sandboxArguments } from '../../../src/preflight/kubelet/sandbox.ts'
 
 const limits = { memoryMiB: 100, seconds: { load: 3, deep: 9 } }
-const made = sandboxArguments('u.service', 'deep', '/d/scratch', ['/usr/bin/kubelet', '--node-labels=a=$b${c}'], limits)
+const make = (goal: HowFar) => sandboxArguments('u.service', goal, '/d/scratch', ['/usr/bin/kubelet', '--node-labels=a=$b${c}'], limits)
+const made = make('to-runtime')
 
 t.test('the command follows the options, with dollar signs escaped', async (t) => {
   t.strictSame(made.slice(made.indexOf('--')), ['--', '/usr/bin/kubelet', '--node-labels=a=$$b$${c}'])
@@ -18,6 +19,8 @@ t.test('the properties that confine a probe', async (t) => {
   for (const property of [
     'PrivateNetwork=yes',
     'ProtectSystem=strict',
+    'ProtectHome=read-only',
+    'ReadOnlyPaths=/run -/dev/shm -/dev/mqueue -/dev/hugepages',
     'CapabilityBoundingSet=',
     'NoNewPrivileges=yes',
     'RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK',
@@ -26,7 +29,27 @@ t.test('the properties that confine a probe', async (t) => {
     'TemporaryFileSystem=/d/scratch:size=16M,mode=0700',
   ])
     t.ok(made.includes(`--property=${property}`), property)
-  t.notOk(made.some((option) => /User=|PrivateUsers|PrivateTmp|ProtectHome|ReadWritePaths/.test(option)))
+  t.notOk(made.some((option) => /User=|PrivateUsers|PrivateTmp|ProtectHome=(?!read-only)|ReadWritePaths/.test(option)))
+})
+
+t.test('a probe reaches sockets only where it looks for a container runtime, and not those of the node', async (t) => {
+  for (const [goal, reaches] of [
+    ['to-kubeconfig', false],
+    ['to-runtime', false],
+    ['not-far', false],
+    ['beside-runtime', true],
+  ] as const) {
+    const properties = make(goal)
+    t.equal(
+      properties.some((property) => /^--property=RestrictAddressFamilies=.*AF_UNIX/.test(property)),
+      reaches,
+      goal,
+    )
+    const hidden = properties.find((property) => property.startsWith('--property=InaccessiblePaths=')) ?? ''
+    for (const path of ['/run/dbus', '/run/systemd/private', '/run/containerd', '/run/crio'])
+      t.equal(hidden.split(/[= ]/).includes(`-${path}`), reaches, `${goal}: ${path}`)
+    t.ok(properties.includes(`--property=RuntimeMaxSec=${goal === 'to-kubeconfig' ? 3 : 9}`), goal)
+  }
 })
 
 t.test('how the sandbox ended', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Listener } from '../../../src/preflight/node/surroundings.ts'
+import { type Listener, parseFibTrie } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf, verdicts } from './node-options.ts'
 
 const listening = (port: number, owner: Listener['owner'], address = '0.0.0.0') => ({ listeners: [{ port, owner, address }] })
@@ -20,6 +20,16 @@ t.test('ports by address', async (t) => {
   t.same(verdicts({ address: '10.0.0.1' }, listening(10250, 'other', '::')), ['warn node/port port'], 'perhaps for IPv6 only')
 })
 
+t.test("an address of another machine for kubelet's server", async (t) => {
+  const localAddresses = parseFibTrie('     |-- 10.0.0.1\n        /32 host LOCAL\n')
+  t.same(verdicts({ address: '10.0.0.2' }, { localAddresses }), ['refuse node/address address'])
+  t.same(verdicts({ address: '10.0.0.1' }, { localAddresses }), [])
+  t.same(verdicts({ address: '10.0.0.2', enableServer: false }, { localAddresses }), [], 'it does not serve')
+  t.same(verdicts({ address: '10.0.0.2', enableServer: false, readOnlyPort: 1 }, { localAddresses }), ['refuse node/address address'])
+  t.same(verdicts({ address: '::' }, { localAddresses }), [])
+  t.same(verdicts({ address: '10.0.0.2' }, {}), [], 'unknown')
+})
+
 t.test('a port of the running kubelet counts as its own', async (t) => {
   const running = optionsOf(30, [], { running: { port: 8080 } })
   t.same(verdicts({ port: 8080 }, listening(8080, 'unknown'), running), [])
@@ -30,4 +40,18 @@ t.test('a port of the running kubelet counts as its own', async (t) => {
   )
   t.same(verdicts({}, listening(10250, 'unknown'), running), ['warn node/port port'])
   t.same(verdicts({}, listening(10250, 'unknown'), optionsOf(30, [], { running: {} })), [])
+})
+
+t.test('a kubelet without a client of the API server', async (t) => {
+  const found = (config: object, args: readonly string[], flagsKnown = true) => verdicts(config, {}, optionsOf(30, args, { flagsKnown }))
+  const both = ['refuse node/no-client authentication.webhook.enabled', 'refuse node/no-client authorization.mode']
+  const alone = { authentication: { webhook: { enabled: false } }, authorization: { mode: 'AlwaysAllow' } }
+  t.same(found({}, ['--config=/c']), both, 'by default')
+  t.same(found({}, ['--config=/c', '--kubeconfig=']), both)
+  t.same(found(alone, ['--config=/c']), [])
+  t.same(found({ ...alone, authorization: {} }, ['--config=/c']), both.slice(1))
+  t.same(found({}, ['--config=/c', '--authorization-mode=AlwaysAllow', '--authentication-token-webhook=false']), [], 'flags')
+  t.same(found({}, ['--config=/c', '--kubeconfig=/k']), [])
+  t.same(found({}, ['--config=/c'], false), [], 'some flags are not known')
+  t.same(found({}, []), [], 'none is')
 })

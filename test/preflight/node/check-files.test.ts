@@ -17,7 +17,6 @@ t.test('files that kubelet needs to start', async (t) => {
   const tls = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k' }
   t.same(verdicts(tls, paths({ '/c': 'missing', '/k': 'file' })), ['refuse node/missing-file tlsCertFile'])
   t.same(verdicts({ ...tls, enableServer: false }, paths({ '/k': 'missing' })), ['warn node/missing-file tlsPrivateKeyFile'])
-  t.same(verdicts({ tlsCertFile: '/c' }, paths({ '/c': 'file' })), ['refuse node/missing-file tlsCertFile'], 'its key is not set')
 })
 
 t.test('from 1.31 on kubelet loads its certificate before its server starts, if there is one', async (t) => {
@@ -44,10 +43,6 @@ t.test('from 1.36 on kubelet opens no certificate that the API server is to sign
   t.same(verdicts(config, missing, optionsOf(36)), warned)
   t.same(verdicts({ ...config, enableServer: false }, missing, optionsOf(36)).includes(refused[0] ?? ''), false)
   t.same(verdicts(config, missing, optionsOf(36, [], { version: undefined })), warned, 'some kubelets start')
-  const alone = { tlsCertFile: '/c', serverTLSBootstrap: true }
-  t.same(verdicts(alone, paths({ '/c': 'file' }), optionsOf(35)), refused, 'its key is not set')
-  t.same(verdicts(alone, paths({ '/c': 'file' }), optionsOf(36)), [])
-  t.same(verdicts({ tlsCertFile: '/c' }, paths({ '/c': 'file' }), optionsOf(36)), warned, 'its server has no certificate')
 })
 
 t.test('files of the ConfigMap exist', async (t) => {

@@ -18,13 +18,15 @@ t.test('needs only the facts that the candidate is about', async (t) => {
     paths: ['/etc/resolv.conf', '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/'],
     runtimeSocket: undefined,
     imageSocket: undefined,
+    fileSystems: ['/var/lib/kubelet'],
     manifests: [],
-    cgroupUse: [],
+    cgroupUse: ['.'],
     localAddresses: false,
     texts: ['/var/lib/kubelet/cpu_manager_state'],
     listeners: true,
     kubeletPid: undefined,
     sysctls: [],
+    logind: false,
   })
   const needs = findNeeds(
     {
@@ -40,7 +42,7 @@ t.test('needs only the facts that the candidate is about', async (t) => {
   )
   t.match(needs, {
     topology: true,
-    cgroups: ['a/b', 'a.slice/a-b.slice', 'b.slice'],
+    cgroups: ['a/b', 'a.slice/a-b.slice'],
     runtimeSocket: '/run/x.sock',
     texts: ['/data/kubelet/cpu_manager_state', '/data/kubelet/memory_manager_state'],
     kubeletPid: 7,

@@ -87,48 +87,39 @@ t.test('a CPU set that is not one', async (t) => {
   t.same(verdicts({ reservedSystemCPUs: 'x' }), [], 'reported by the field rules')
 })
 
-t.test('the static CPU policy needs a reservation', async (t) => {
-  t.same(verdicts({ cpuManagerPolicy: 'static' }), ['refuse node/static-policy cpuManagerPolicy'])
-  t.same(verdicts({ cpuManagerPolicy: 'static', kubeReserved: { cpu: '1m' } }), [])
-  t.same(verdicts({ cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }), [])
-  t.same(verdicts({ cpuManagerPolicy: 'static', featureGates: { CPUManager: false } }, {}, optionsOf(20)), [])
-  t.same(verdicts({ cpuManagerPolicy: 'static' }, {}, optionsOf(30, ['--system-reserved=cpu=1'])), [])
-  // 1.37 rounds to thousandths, each field by itself.
-  const rounded = (minor: number | undefined, system: string, kube: string) =>
-    verdicts(
-      { cpuManagerPolicy: 'static', systemReserved: { cpu: system }, kubeReserved: { cpu: kube } },
-      {},
-      minor === undefined ? { ...optionsOf(37), version: undefined } : optionsOf(minor),
-    )
-  t.same(rounded(36, '0', '400u'), [])
-  t.same(rounded(37, '0', '400u'), ['refuse node/static-policy cpuManagerPolicy'])
-  t.same(rounded(37, '499u', '499u'), ['refuse node/static-policy cpuManagerPolicy'])
-  t.same(rounded(37, '0', '499001n'), [])
-  t.same(rounded(37, '0', '500u'), [])
-  t.same(rounded(undefined, '0', '400u'), [])
-})
-
-t.test('reservedMemory must add up to the total reservation', async (t) => {
+t.test('what of reservedMemory depends on the machine', async (t) => {
   const config = (limits: object, numaNode = 0) => ({
     memoryManagerPolicy: 'Static',
     kubeReserved: { memory: '924Mi' },
     reservedMemory: [{ numaNode, limits }],
   })
-  t.same(verdicts(config({ memory: '1Gi' })), [], '924 MiB plus 100 MiB for eviction')
-  t.same(verdicts(config({ memory: '2Gi' })), ['refuse node/static-policy reservedMemory'])
+  const share = { evictionHard: { 'memory.available': '10%' } }
+  t.same(verdicts(config({ memory: '2Gi' })), [], 'judged without the machine')
   t.same(verdicts(config({ memory: '1Gi' }, 1)), ['refuse node/static-policy reservedMemory'], 'the NUMA node does not exist')
+  t.same(verdicts(config({ memory: '1Gi' }, 1), { numaNodes: undefined }), [])
+  t.same(verdicts(config({ memory: '1Gi' }, 1), {}, { ...optionsOf(30), version: undefined }), ['warn node/static-policy reservedMemory'])
+  t.same(verdicts(config({ memory: '1Gi' }, 1), {}, optionsOf(20)), [], '1.20 does not have the field')
+  t.same(verdicts(config({ memory: '1Gi' }, 1), {}, optionsOf(21)), [], 'the gate is off in 1.21')
   t.same(
-    verdicts(config({ memory: '1Gi', 'hugepages-2Mi': '2Mi' })),
-    ['refuse node/static-policy reservedMemory'],
-    'huge pages are reserved nowhere else',
-  )
-  t.same(verdicts(config({ memory: '1Gi', 'hugepages-2Mi': '0' })), [], 'reported by the field rules')
-  t.same(verdicts(config({ memory: '2Gi' }), {}, { ...optionsOf(30), version: undefined }), ['warn node/static-policy reservedMemory'])
-  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(20)), [], '1.20 does not have the field')
-  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(21)), [], 'the gate is off in 1.21')
-  t.same(
-    verdicts({ ...config({ memory: '2Gi' }), evictionHard: { 'memory.available': '10%' } }, { memoryBytes: 8 * GIBIBYTE }),
+    verdicts({ ...config({ memory: '2Gi' }), ...share }, { memoryBytes: 8 * GIBIBYTE }),
     ['warn node/static-policy reservedMemory'],
     'a percentage is not exact to the byte',
   )
+  t.same(verdicts({ ...config({ memory: '2Gi' }), ...share }, { memoryBytes: undefined }), [])
+})
+
+t.test('a soft threshold that comes after the hard one, by the memory of the machine', async (t) => {
+  const thresholds = (soft: string, hard: string) => ({
+    evictionSoft: { 'memory.available': soft },
+    evictionHard: { 'memory.available': hard },
+  })
+  const warned = ['warn otherwise/eviction-soft evictionSoft.memory.available']
+  t.same(verdicts(thresholds('5%', '500Mi')), warned, '409 MiB')
+  t.same(verdicts(thresholds('10%', '500Mi')), [])
+  t.same(verdicts(thresholds('300Mi', '5%')), warned)
+  t.same(verdicts(thresholds('500Mi', '5%')), [])
+  t.same(verdicts(thresholds('300Mi', '500Mi')), [], 'reported by the field rules')
+  t.same(verdicts(thresholds('5%', '0%')), [])
+  t.same(verdicts({ evictionHard: { 'memory.available': '5%' } }), [])
+  t.same(verdicts(thresholds('5%', '500Mi'), { memoryBytes: undefined }), [])
 })

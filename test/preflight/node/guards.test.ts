@@ -23,6 +23,18 @@ t.test('static pods: staticPodPath leaves a directory with manifests', async (t)
   t.same(verdicts({}, holds(4), runs({ staticPodPath: 'm' })), [], 'relative to an unknown directory')
 })
 
+t.test('healthz: an address that is none', async (t) => {
+  const refused = ['refuse guard/healthz healthzBindAddress']
+  const at = (healthzBindAddress: string, minor = 30) => clientVerdicts({ healthzBindAddress }, optionsOf(minor))
+  for (const address of ['10.0.0.1/24', '10.0.0.1,', '[::1]', '10.0.0.256', '{{ ip }}', 'a b']) t.same(at(address), refused, address)
+  for (const address of ['127.0.0.1', '::1', 'fe80::1%eth0', 'localhost', 'node-1.example.', '']) t.same(at(address), [], address)
+  t.same(at('127.0.0.01', 23), refused, 'Go takes it for a name')
+  t.same(at('127.0.0.01', 22), [])
+  t.same(clientVerdicts({ healthzBindAddress: 'a b', healthzPort: 0 }), [], 'there is none')
+  const before = runs({ healthzBindAddress: 'a b' })
+  t.same(clientVerdicts({ healthzBindAddress: 'a b' }, before), ['warn guard/healthz healthzBindAddress'], 'as before')
+})
+
 t.test('run-once: kubelet ends', async (t) => {
   t.same(clientVerdicts({ runOnce: true }), ['refuse guard/run-once runOnce'])
   t.same(clientVerdicts({}, optionsOf(30, ['--runonce'])), ['refuse guard/run-once runOnce'], 'a flag')
@@ -111,5 +123,8 @@ t.test('reservation: less than a cgroup uses now', async (t) => {
   t.same(verdicts(config({ memory: '500Mi' }), half, runs(config({ memory: '400Mi' }))), warned, 'the limit in force is lower')
   t.same(verdicts(config({ memory: '500Mi' }), half, runs(config({ memory: '1Gi' }))), refused)
   const kube = { enforceNodeAllocatable: ['kube-reserved'], kubeReservedCgroup: '/kube', kubeReserved: { memory: '1Mi' } }
-  t.same(verdicts(kube, use('kube.slice', { memoryBytes: 2 ** 21 }), runs({})), ['refuse guard/reservation kubeReserved.memory'])
+  const slice = use('kube.slice', { memoryBytes: 2 ** 21 })
+  const running = runs({ cgroupDriver: 'systemd' })
+  t.same(verdicts({ ...kube, cgroupDriver: 'systemd' }, slice, running), ['refuse guard/reservation kubeReserved.memory'])
+  t.same(verdicts(kube, slice, runs({})), [], 'the use of another cgroup')
 })

@@ -25,7 +25,7 @@ export const MACHINE: Surroundings = {
   listeners: [],
 }
 
-/** Such as `refuse node/swap failSwapOn`. */
+/** The verdicts in short, such as `refuse node/swap failSwapOn`. */
 export function verdicts(config: object, found: Partial<Surroundings> = {}, options: NodeOptions = optionsOf(30)): string[] {
   return inShort(checkNode({ ...config }, NOWHERE, { ...MACHINE, ...found }, options))
 }

@@ -5,10 +5,11 @@ import { readImageService, readRuntime } from '../../../src/preflight/node/read-
 const SOCKET = '/run/containerd/containerd.sock'
 const SYSTEMD = 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]\nSystemdCgroup = true\n'
 
-type Runtime = Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
+type Runtime = Pick<ContainerRuntime, 'probe' | 'cgroupDriver' | 'imageDirectory'>
 const OLD: Runtime = {
   probe: async () => ({ ok: true, value: { runtimeReady: true } }),
   cgroupDriver: async () => ({ ok: true, value: 'not-offered' }),
+  imageDirectory: async () => ({ ok: true, value: undefined }),
 }
 const inFile = (driver: string) => ({ fault: undefined, cgroup: { driver, from: 'file' } })
 const UNKNOWN = { fault: undefined, cgroup: undefined }
@@ -50,8 +51,17 @@ t.test('with what it imports', async (t) => {
 })
 
 t.test('an image service', async (t) => {
-  const fails = (why: 'down' | 'not-cri' | 'not-allowed') => ({ probe: async () => ({ ok: false, why, detail: 'd' }) as const })
+  const fails = (why: 'down' | 'not-cri' | 'not-allowed'): Runtime => ({ ...OLD, probe: async () => ({ ok: false, why, detail: 'd' }) })
   t.strictSame(await readImageService('/run/images.sock', fails('down')), { fault: { why: 'down', detail: 'd' } })
   t.strictSame(await readImageService('/run/images.sock', fails('not-allowed')), { fault: { why: 'not-allowed', detail: 'd' } })
   t.strictSame(await readImageService('/run/images.sock', fails('not-cri')), { fault: undefined }, 'it knows only images')
+})
+
+t.test('where images are kept', async (t) => {
+  const keeps = (directory: string): Runtime => ({ ...OLD, imageDirectory: async () => ({ ok: true, value: directory }) })
+  t.strictSame(await readRuntime('/run/crio/crio.sock', keeps('/images')), { ...UNKNOWN, imageDirectory: '/images' })
+  t.strictSame(await readRuntime('/run/crio/crio.sock', keeps('images')), UNKNOWN)
+  t.strictSame(await readImageService('/run/images.sock', keeps('/images')), { fault: undefined, imageDirectory: '/images' })
+  const silent: Runtime = { ...OLD, imageDirectory: async () => ({ ok: false, why: 'down', detail: 'd' }) }
+  t.strictSame(await readImageService('/run/images.sock', silent), { fault: undefined })
 })

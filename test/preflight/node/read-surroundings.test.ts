@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { truncateSync } from 'node:fs'
 import t from 'tap'
-import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
+import { readMachineFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
 import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
 import { isLocalAddress, NOTHING_NEEDED, type SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
@@ -150,9 +150,55 @@ t.test('a text that is no regular file, or too long, is not read, and the others
   t.same(Object.fromEntries(found.texts), { '/link': 'x', '/text': 'x' })
 })
 
+t.test('file systems, and the memory of all processes', async (t) => {
+  const root = t.testdir({
+    k: {},
+    home: {},
+    sys: { fs: { cgroup: { 'cgroup.controllers': '', 'memory.stat': 'anon 300\nfile 200\ninactive_file 100\n' } } },
+  })
+  const found = await read({ fileSystems: ['/k', '/gone', '/home'], cgroupUse: ['.'] }, { root })
+  t.same([...found.fileSystems.keys()], ['/k'], 'the sandbox of the agent may have put another one there')
+  const { bytes } = found.fileSystems.get('/k') ?? {}
+  const [whole = 0, left = 0, size = 0] = execFileSync('stat', ['--file-system', '--format=%b %a %S', root])
+    .toString()
+    .split(' ')
+    .map(Number)
+  t.equal(bytes?.capacity, whole * size)
+  // Others write there meanwhile.
+  t.ok(bytes !== undefined && Math.abs(bytes.available / bytes.capacity - left / whole) < 0.05)
+  t.same(Object.fromEntries(found.cgroupUse), { '.': { memoryBytes: 400, processes: undefined } })
+  const v1 = t.testdir({
+    sys: { fs: { cgroup: { memory: { 'memory.usage_in_bytes': '700', 'memory.stat': 'inactive_file 1\ntotal_inactive_file 50\n' } } } },
+  })
+  t.same(Object.fromEntries((await read({ cgroupUse: ['.'] }, { root: v1 })).cgroupUse), {
+    '.': { memoryBytes: 650, processes: undefined },
+  })
+})
+
+t.test('drop-ins and locks of logind', async (t) => {
+  const dropIns = (files: NonNullable<Parameters<typeof t.testdir>[0]>) => ({ systemd: { 'logind.conf.d': files } })
+  const root = t.testdir({
+    etc: dropIns({ '50-x.conf': 'etc', 'b.conf': t.fixture('symlink', '/dev/null'), 'a.txt': 'x' }),
+    usr: { lib: dropIns({ '50-x.conf': 'usr', 'b.conf': 'usr', '99-kubelet.conf': 'own' }) },
+    run: { systemd: { inhibit: { 1: 'WHO=kubelet\n', '1.ref': '' } } },
+  })
+  const { logind } = await read({ logind: true }, { root })
+  t.same(
+    [...(logind?.dropIns ?? [])],
+    [
+      ['/etc/systemd/logind.conf.d/50-x.conf', 'etc'],
+      ['/usr/lib/systemd/logind.conf.d/99-kubelet.conf', 'own'],
+      ['/etc/systemd/logind.conf.d/b.conf', ''],
+    ],
+  )
+  t.same(logind?.locks, ['WHO=kubelet\n'])
+  t.same((await read({ logind: true }, { root: t.testdir({ empty: {} }) })).logind, { dropIns: new Map(), locks: [] })
+  t.equal((await read({}, { root })).logind, undefined)
+})
+
 t.test('this machine', async (t) => {
   const needs = findNeeds({ protectKernelDefaults: true, reservedSystemCPUs: '0' }, optionsOf(30))
-  const found = await readSurroundings(needs, 10_000, { facts: () => readNodeFacts(10_000) })
+  const found = await readSurroundings(needs, 10_000, { facts: () => readMachineFacts(10_000) })
   t.ok((found.memoryBytes ?? 0) > 2 ** 20)
   t.ok(found.onlineCpus === undefined || found.onlineCpus.size > 0)
   t.ok(found.listeners !== undefined)

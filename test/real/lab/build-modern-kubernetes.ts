@@ -72,9 +72,9 @@ export interface Release {
   readonly version: string
   /** Import paths. */
   readonly commands: readonly string[]
-  /** Its folder. */
+  /** The folder of the module. */
   readonly module: string
-  /** What pins all that goes into it. */
+  /** Hashes that pin everything that goes into the build. */
   readonly pins: readonly string[]
 }
 
@@ -83,7 +83,7 @@ function readRelease(minor: number): Release {
   return readModule(minor)
 }
 
-/** What the folder of a minor pins now. */
+/** The release that the folder of a minor pins now. */
 export function readModule(minor: number): Release {
   const module = join(MODULES, `1.${minor}`)
   const read = (name: string) => readFileSync(join(module, name), 'utf8')

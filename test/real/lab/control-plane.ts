@@ -40,8 +40,9 @@ export interface ControlPlane {
    */
   kubectl(args: readonly string[], options?: { readonly input?: string; readonly kubeconfig?: string }): Promise<string>
   /**
-   * What `kubectl get -o json` gives the administrator, by its path in the API. For what is asked
-   * again and again: each kubectl takes as much CPU as an idle node in a second.
+   * The object that `kubectl get -o json` gives the administrator, by its path in the API. For
+   * objects that are asked for again and again: each kubectl takes as much CPU as an idle node in a
+   * second.
    */
   read(path: string): Promise<string>
   createNode(name: string): Promise<void>
@@ -133,7 +134,7 @@ function assemble(
   }
   const kubectl: ControlPlane['kubectl'] = async (args, { input, kubeconfig = adminKubeconfig } = {}) => {
     const own = ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'kubectl-cache')]
-    // It ends before its garbage matters.
+    // The program ends before its garbage matters.
     const env = { GOGC: 'off' }
     return (await run(binaries.kubectl, [...own, ...args], { env, ...(input !== undefined && { input }) })).stdout
   }
@@ -152,7 +153,7 @@ function assemble(
     createNode: (name) => create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } } }),
     async rewriteStoredNode(name, rewrite) {
       const node: StoredNode = JSON.parse(await kubectl(['get', 'node', name, '-o', 'json']))
-      // What is stored has no version: it is that of its key. Stored as JSON it is read like any
+      // A stored object has no version: it is that of its key. Stored as JSON it is read like any
       // other.
       const metadata = { ...node.metadata, resourceVersion: undefined }
       await servers.putStored(`/registry/minions/${name}`, JSON.stringify({ ...rewrite(node), metadata }))

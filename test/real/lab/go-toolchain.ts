@@ -15,7 +15,7 @@ export interface GoToolchain {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What the newest of the pinned modules asks for; it builds the older ones too. */
+/** The version that the newest of the pinned modules asks for; it builds the older ones too. */
 const MINOR = 26
 const VERSION = '1.26.8'
 const SUMS: Readonly<Record<string, { readonly name: string; readonly sum: string }>> = {

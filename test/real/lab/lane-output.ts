@@ -1,11 +1,11 @@
 /**
- * What a lane prints, read line by line: its count, and which scenarios failed with which words.
+ * The output of a lane, read line by line: its count, and which scenarios failed with which words.
  */
 
 /** A scenario that failed. */
 export interface Failure {
   readonly name: string
-  /** What the lane printed of it, without its last empty lines. */
+  /** The lines that the lane printed about it, without the last empty ones. */
   readonly lines: readonly string[]
 }
 

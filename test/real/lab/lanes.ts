@@ -25,13 +25,13 @@ export interface Lane {
   readonly words: readonly string[]
   /** The option `--kubelet`. undefined: as the run itself has it. */
   readonly kubelet?: string | undefined
-  /** It never waits. It runs behind the others, and gets what they leave of the processors. */
+  /** The lane never waits. It runs behind the others, and gets the CPU that they leave. */
   readonly isBusy?: boolean
 }
 
 /** More of them at once starve each other on two cores, however fast these are. */
 const LANES_AT_ONCE = 14
-/** So many run even where the processors do not keep up. */
+/** As many lanes run even where the processors do not keep up. */
 const LANES_AT_LEAST = 5
 /**
  * Threads for each processor that run or wait for it. With more of them a kubelet that takes 2 s to
@@ -162,7 +162,7 @@ async function playAgain(
   return { passed, failed }
 }
 
-/** What is random in a scenario is the same when it is played again. */
+/** The random choices in a scenario are the same when it is played again. */
 function seedOf({ lines }: Failure): Environment {
   const [, seed] = /LAB_SEED=(\d+)/.exec(lines.join('\n')) ?? []
   return seed === undefined ? {} : { LAB_SEED: seed }

@@ -1,7 +1,7 @@
 /**
- * What the other tests take for granted of the lab, shown once: it behaves as a real cluster does
- * towards its administrator and towards a node's own identity, and it leaves nothing behind. By
- * itself: `node --import tsx test/real/lab/scenarios.ts`.
+ * The properties of the lab that the other tests take for granted, shown once: it behaves as a real
+ * cluster does towards its administrator and towards a node's own identity, and it leaves nothing
+ * behind. By itself: `node --import tsx test/real/lab/scenarios.ts`.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'

@@ -46,7 +46,7 @@ export interface Servers {
   stop(): Promise<void>
 }
 
-/** It has neither the gate nor the fields (CHANGELOG-1.26). */
+/** The first minor with neither the gate nor the fields (CHANGELOG-1.26). */
 const FIRST_WITHOUT_CONFIG_SOURCE = 26
 const readyMs = 60_000
 /** kube-apiserver lets open watches go on for a minute; a test does not wait for that. */
@@ -109,10 +109,11 @@ function etcdFlags(dataDirectory: string, url: string): string[] {
     '--data-dir',
     dataDirectory,
     ...['--listen-client-urls', url, '--advertise-client-urls', url],
-    // It has no peers; 0 takes any port, on loopback rather than on its default of all addresses.
+    // The server has no peers; 0 takes any port, on loopback rather than on its default of all
+    // addresses.
     ...['--listen-peer-urls', 'http://127.0.0.1:0'],
-    // It elects itself after up to one election timeout, which is a second by default. With shorter
-    // heartbeats it wakes more often.
+    // The server elects itself after up to one election timeout, which is a second by default. With
+    // shorter heartbeats it wakes more often.
     ...['--heartbeat-interval', '100', '--election-timeout', '500'],
   ]
 }

@@ -33,7 +33,8 @@ export class ControlGroup {
   }
 
   /**
-   * What `start` spawns begins in the group: this process is there while it forks, and then back.
+   * Makes a process that `start` spawns begin in the group: this process is there while it forks,
+   * and then back.
    */
   run<T>(start: () => T): T {
     if (hasSystemd) return start()

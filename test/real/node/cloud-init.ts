@@ -28,7 +28,7 @@ cloud_init_modules: [write-files]
 cloud_config_modules: [runcmd]
 cloud_final_modules: [scripts-user]
 `
-/** It joins as far as a test can see: kubelet gets its identity and starts. */
+/** A kubeadm that joins as far as a test can see: kubelet gets its identity and starts. */
 const KUBEADM = `#!/bin/sh
 set -eu
 systemctl is-active ${AGENT} >/root/agent-at-join || :
@@ -70,7 +70,10 @@ export async function addCloudInitScenarios(plane: ControlPlane, program: string
   )
 }
 
-/** Its stages, one after the other, as its units start them on a machine that never had it. */
+/**
+ * Runs the stages of cloud-init, one after the other, as its units start them on a machine that
+ * never had it.
+ */
 async function boots(node: Node, instance: string, url: string, sha256: string): Promise<void> {
   await node.systemctl('stop', 'kubelet')
   await rename(node.host(KUBECONFIG), node.host(KEPT))

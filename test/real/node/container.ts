@@ -79,7 +79,7 @@ class Booted implements Container {
     this.#daemon = daemon
     this.#pid = pid
     this.#group = group
-    // It outlives a systemd-nspawn that is killed.
+    // The container outlives a systemd-nspawn that is killed.
     this.#forget = onProcessEnd(() => this.#kill())
   }
 

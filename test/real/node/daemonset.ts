@@ -61,7 +61,7 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
         await node.exec('apt-get', 'purge', '--yes', AGENT)
         await createPod(node, admin, daemonSet, 'deleted')
         await untilUnpacks(node)
-        // It waits until the pod is gone, which is when its processes are.
+        // The command waits until the pod is gone, which is when its processes are.
         await admin.kubectl('-n', NAMESPACE, 'delete', 'pod', 'install-deleted')
         assert.match((await node.exec('dpkg', '--status', AGENT)).stdout, INSTALLED)
         assert.equal((await node.exec('dpkg', '--audit')).stdout, '')

@@ -148,7 +148,7 @@ function part(fields: object): string {
   return stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields })
 }
 
-/** What it says, whatever its exit status. */
+/** The output of `validate`, whatever its exit status. */
 async function validate(node: Node, text: string): Promise<string> {
   writeFileSync(node.host('/root/candidate.yaml'), text)
   try {

@@ -1,7 +1,8 @@
 /**
- * What `generate` writes, the kubelet that it came from accepts, and `diff` finds no difference
- * between it and what runs: for configs that are unlike each other in what `/configz` makes of
- * them. The last one is assigned, and kubelet runs the same with what was written.
+ * The output of `generate`: the kubelet that it came from accepts it, and `diff` finds no
+ * difference between it and the running config. For configs that are unlike each other in what
+ * `/configz` makes of them. The last one is assigned, and kubelet runs the same with the generated
+ * text.
  */
 import { strict as assert } from 'node:assert'
 import { writeFileSync } from 'node:fs'

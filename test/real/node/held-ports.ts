@@ -18,7 +18,9 @@ import { type Node, withNode } from './node.ts'
 const NOBODY = 65534
 const UNIT = 'port-holder'
 const FILE = `/var/tmp/${UNIT}.pl`
-/** It has the port. Debian 13 has a file system of its own on /tmp. */
+/**
+ * The file that says that the program has the port. Debian 13 has a file system of its own on /tmp.
+ */
 const MARK = `/var/tmp/${UNIT}`
 const SETTINGS = { TRIAL_DURATION: '5s', START_DEADLINE: '10s', HEALTH_TOLERANCE: '5s', SPREAD: '0s' }
 const SEVERAL_DEADLINES_MS = 25_000

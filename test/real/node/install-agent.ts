@@ -10,7 +10,7 @@ import type { Node } from './node.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const UNITS = join(ROOT, 'systemd')
 const DEBIAN_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
-/** What a package is made from. */
+/** The folders that a package is made from. */
 const INGREDIENTS = ['src', 'packaging', 'systemd']
 const RPM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 

@@ -93,7 +93,8 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
             failing.catch(() => {})
             const expected = await changes.next(kind)
             await failing
-            // What the Node shows may be from before the failure: what kubelet runs is not.
+            // The Node may show a state from before the failure: the running config is never from
+            // then.
             await changes.runs(await changes.settle(expected))
             changes.checkDisk()
           })

@@ -9,11 +9,11 @@ import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
 import { type JudgeOptions, KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
 
-declare const KUBELET_CFG_AGENT_DOCKER_CHILD: string
+declare const KUBELET_CFG_AGENT_STAND_IN: string
 
 export interface Questions {
   readonly options: Pick<JudgeOptions, 'directory' | 'direct' | 'limits' | 'graceMs'> &
-    Partial<Pick<JudgeOptions, 'systemdRun' | 'besideDocker'>>
+    Partial<Pick<JudgeOptions, 'systemdRun' | 'standIn'>>
   readonly requests: readonly Omit<JudgeRequest, 'signal'>[]
 }
 export interface Answer {
@@ -27,7 +27,7 @@ const judge = new KubeletJudge({
   version: (binary) => binaries.version(binary),
   systemdRun: '/usr/bin/systemd-run',
   systemctl: '/usr/bin/systemctl',
-  besideDocker: [process.execPath, fileURLToPath(new URL(KUBELET_CFG_AGENT_DOCKER_CHILD, import.meta.url))],
+  standIn: [process.execPath, fileURLToPath(new URL(KUBELET_CFG_AGENT_STAND_IN, import.meta.url))],
   memory: { read: () => undefined, write: () => {} },
   ...options,
 })

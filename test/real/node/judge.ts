@@ -6,13 +6,14 @@
 import { strict as assert } from 'node:assert'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
-import { LIMITS } from '../../../src/preflight/kubelet/sandbox.ts'
+import type { HowFar, JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
+import { SANDBOX_LIMITS, sandboxArguments } from '../../../src/preflight/kubelet/sandbox.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { OLD_MINOR } from '../lab/node-choice.ts'
 import { run } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
+import { withModernPlane } from '../modern-plane.ts'
 import type { Answer, Questions } from './judge-program.ts'
 import { BRICK, crashOf } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
@@ -26,7 +27,7 @@ const PROGRAM = `${HOME}/judge/kubelet-cfg-agent.mjs`
 const DIRECTORY = '/run/kubelet-cfg-agent'
 
 /** Without an answer, kubelet 1.20 looks for Docker for 5 s. */
-const LINGERING = { besideDocker: [] }
+const LINGERING = { standIn: ['/bin/sh', '-c', 'shift; exec "$@"', 'alone'] }
 
 type Expected = readonly [what: string, changes: object, kind: KubeletJudgement['kind'], says: RegExp]
 
@@ -49,6 +50,8 @@ const LOADING: readonly Expected[] = [
   ['a log in JSON', { logging: { format: 'json' } }, 'accepted', /./],
   ['what it finds out later', { systemReserved: { cpu: 'banana' } }, 'accepted', /./],
 ]
+
+const WAITED = /^kubelet \S+ started with the config until it waited for its container runtime$/
 
 const STARTING: readonly Expected[] = [
   ['the config that it runs on', {}, 'accepted', /^kubelet 1\.20\.2 started with the config until it needed its container runtime$/],
@@ -78,6 +81,33 @@ const STARTING: readonly Expected[] = [
   ['CPUs that are not there', { reservedSystemCPUs: '0-900' }, 'refused', /^validate .*cpuset/],
 ]
 
+/** From 1.30 on. */
+const SERVING: readonly Expected[] = [
+  ['the config that it runs on', {}, 'accepted', WAITED],
+  ['with cgroups', { cgroupsPerQOS: true }, 'accepted', WAITED],
+  ['with the cgroups of systemd', { cgroupsPerQOS: true, cgroupDriver: 'systemd' }, 'accepted', WAITED],
+  ['with a certificate from the API server', { serverTLSBootstrap: true }, 'accepted', WAITED],
+  ['without a server', { enableServer: false }, 'accepted', WAITED],
+  ['a log in JSON', { logging: { format: 'json' } }, 'accepted', WAITED],
+  ['at a port below 1024', { port: 443 }, 'accepted', /at an address or a port that its sandbox does not have$/],
+  ['at an address of another machine', { address: '192.0.2.7' }, 'accepted', /at an address or a port that its sandbox does not have$/],
+  ['no address', { address: 'localhost' }, 'refused', /^validate listen tcp: lookup <nil>: no such host$/],
+  ['one port twice', { port: 10250, readOnlyPort: 10250 }, 'refused', /^validate listen tcp \S+:10250: bind: address already in use$/],
+  ['one port twice, in JSON', { port: 10250, readOnlyPort: 10250, logging: { format: 'json' } }, 'refused', /address already in use$/],
+  ['no cipher suite for HTTP/2', { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'] }, 'refused', /^validate http2: /],
+  ['no certificate', { tlsCertFile: '/etc/hosts', tlsPrivateKeyFile: '/etc/hosts' }, 'refused', /tls: failed to find any PEM data/],
+  ['the config that bricks nodes', BRICK, 'refused', /^validate failed to run Kubelet: invalid configuration: cgroup /],
+  ['no quantity', { systemReserved: { cpu: 'banana' } }, 'refused', /^validate failed to run Kubelet: .*quantities must match/],
+  ['unknown eviction signal', { evictionHard: { 'nodefs.banana': '1Mi' } }, 'refused', /unsupported eviction signal nodefs\.banana$/],
+  ['CPUs that are not there', { reservedSystemCPUs: '0-900' }, 'refused', /^validate .*reserved-cpus: 0-900 is not a subset/],
+  [
+    'a directory that it cannot make here',
+    { podLogsDir: '/srv/pods' },
+    'unjudged',
+    /failed, perhaps because of its sandbox: .*read-only file system$/,
+  ],
+]
+
 function x509(clientCAFile: string): object {
   return { authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile } } }
 }
@@ -86,6 +116,7 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
   scenario("node: judge: the node's own kubelet says what it would do with a config", (step) =>
     withNode(plane, program, { name: 'judge-node', agent: 'absent' }, async (node) => {
       const judge = await step('a judge in the sandbox of the agent', () => installJudge(plane, node))
+      await step('a sandbox can write to its own directory alone', () => listWritable(node, ['to-kubeconfig', 'to-runtime']))
       const before = await step('what there is on the node', () => lookAround(node))
       await step('loading', () => judgeAll(judge, 'load', LOADING))
       await step('starting', () => judgeAll(judge, 'deep', STARTING))
@@ -110,27 +141,40 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
         const asked = judge([{ stage: 'deep', changes: { maxPods: 51 } }], LINGERING)
         const most = await watchMemory(node, asked)
         console.log(`    at most ${most} MiB`)
-        assert(most > 10 && most < LIMITS.memoryMiB / 2)
+        assert(most > 10 && most < SANDBOX_LIMITS.memoryMiB / 2)
       })
       await step('systemd ends one that takes too long', async () => {
-        const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 1 } }
+        const limits = { ...SANDBOX_LIMITS, seconds: { ...SANDBOX_LIMITS.seconds, deep: 1 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { ...LINGERING, limits })
         assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: it exceeded its time limit')
       })
       await step('the judge ends one that systemd does not', async () => {
-        const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 60 } }
+        const limits = { ...SANDBOX_LIMITS, seconds: { ...SANDBOX_LIMITS.seconds, deep: 60 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { ...LINGERING, limits, graceMs: -59_000 })
         assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: timed out after 1 s')
       })
-      await step('nothing of it is left, and kubelet runs on', async () => {
-        const same = async () => {
-          assert.deepEqual(await lookAround(node), before)
-          return true
-        }
-        // systemd forgets a unit a moment after it has ended.
-        await eventually(same, { what: 'the node is as before' })
-      })
+      await step('nothing of it is left, and kubelet runs on', () => untilSame(node, before))
     }),
+  )
+}
+
+/** Of today, whose deep stage reaches further. */
+export function addModernJudgeScenario(program: string): void {
+  scenario('node: modern: judge: kubelet serves in its sandbox, beside a container runtime that is not ready', (step) =>
+    withModernPlane(step, (plane) =>
+      withNode(plane, program, { name: 'modern-judge-node', agent: 'absent' }, async (node) => {
+        const judge = await step('a judge in the sandbox of the agent', () => installJudge(plane, node))
+        await step('a sandbox can write to its own directory alone', () => listWritable(node, ['to-kubeconfig', 'beside-runtime']))
+        const before = await step('what there is on the node', () => lookAround(node))
+        await step('starting', () => judgeAll(judge, 'deep', SERVING))
+        await step('what it takes', async () => {
+          const most = await watchMemory(node, judge([{ stage: 'deep', changes: { maxPods: 51 } }]))
+          console.log(`    at most ${most} MiB`)
+          assert(most > 10 && most < SANDBOX_LIMITS.memoryMiB / 2)
+        })
+        await step('nothing of it is left, and kubelet runs on', () => untilSame(node, before))
+      }),
+    ),
   )
 }
 
@@ -228,8 +272,31 @@ async function kubeletFlags(node: Node): Promise<string[]> {
   return stdout.replace(/\0$/, '').split('\0').slice(1)
 }
 
+/** At each mount, and where a kubelet has files. */
+const WRITE = `for place in $(cut -d ' ' -f 5 /proc/self/mountinfo | sort -u) /etc /home /root /run/containerd /tmp /var/lib/kubelet /var/log; do
+touch $place/written-by-lab 2>/dev/null && echo $place; done; true`
+
+async function listWritable(node: Node, goals: readonly HowFar[]): Promise<void> {
+  const own = '/run/judge-lab'
+  await node.exec('mkdir', '-p', own)
+  for (const [at, goal] of goals.entries()) {
+    const args = sandboxArguments(`judge-lab-${at}.service`, goal, own, ['/bin/sh', '-c', WRITE])
+    assert.equal((await node.exec('systemd-run', ...args)).stdout, `${own}\n`, goal)
+  }
+}
+
+async function untilSame(node: Node, before: unknown): Promise<void> {
+  const same = async () => {
+    assert.deepEqual(await lookAround(node), before)
+    return true
+  }
+  // systemd forgets a unit a moment after it has ended.
+  await eventually(same, { what: 'the node is as before' })
+}
+
 /**
- * What a kubelet, and a sandbox, could leave: units, slices, mounts, files; and which kubelet runs.
+ * The things that a kubelet, and a sandbox, could leave: units, slices, mounts, files; and which
+ * kubelet runs.
  */
 async function lookAround(node: Node): Promise<unknown> {
   const said = async (file: string, ...args: string[]) => (await node.exec(file, ...args)).stdout

@@ -17,7 +17,7 @@ export const K3S_PROGRAM = '/usr/local/bin/k3s'
 export const K3S_UNIT = 'k3s-agent'
 export const K3S_CONFIG_DIR = '/var/lib/rancher/k3s/agent/etc/kubelet.conf.d'
 export const K3S_KUBECONFIG = '/var/lib/rancher/k3s/agent/kubelet.kubeconfig'
-/** What the stand-in makes `00-k3s-defaults.conf` of. */
+/** The file that the stand-in makes `00-k3s-defaults.conf` of. */
 export const K3S_DEFAULTS = '/etc/rancher/k3s/kubelet-defaults.json'
 export const K3S_RUNTIME = 'unix:///run/k3s/containerd/containerd.sock'
 

@@ -11,7 +11,7 @@ import { K3S_CONFIG_DIR, K3S_DEFAULTS, K3S_KUBECONFIG, K3S_UNIT } from './k3s-st
 import type { Node } from './node.ts'
 import { onEachKubelet, type Stage } from './proof/stage.ts'
 
-/** What k3s says, which sets no maxPods. */
+/** The value of k3s, which sets no maxPods. */
 const PROVIDED = 110
 const SETTINGS = { TRIAL_DURATION: '5s', RESTARTS_PER_HOUR: '60' }
 /** As docs/distributions.md has them. */
@@ -111,7 +111,7 @@ async function playK3s(stage: Stage): Promise<void> {
   })
 }
 
-/** What `node.config()` has otherwise than the file of k3s on this node. */
+/** Fields that `node.config()` has otherwise than the file of k3s on this node. */
 const LIKE_BEFORE = {
   enforceNodeAllocatable: ['none'],
   containerRuntimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
@@ -132,7 +132,7 @@ function dropIns(node: Node): readonly string[] {
   return readdirSync(node.host(K3S_CONFIG_DIR))
 }
 
-/** What it says, whatever its exit status. */
+/** The output of `validate`, whatever its exit status. */
 async function validate(node: Node, text: string): Promise<string> {
   writeFileSync(node.host('/root/candidate.yaml'), text)
   try {

@@ -15,7 +15,7 @@ const ENDPOINT = 'unix:///run/lab/other-runtime.sock'
 const SOCKET = new URL(ENDPOINT).pathname
 const NOBODY = 'unix:///run/lab/nobody.sock'
 const SETTINGS = { TRIAL_DURATION: '5s', RESTARTS_PER_HOUR: '60' }
-/** What the flag of kubeadm before 1.34 was, and what stays of that file. */
+/** The file that had the flag of kubeadm before 1.34; its other flags stay. */
 const FLAGS = '/var/lib/kubelet/kubeadm-flags.env'
 
 export function addKubeadmEndpointScenarios(program: string): void {

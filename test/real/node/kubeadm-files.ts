@@ -1,7 +1,7 @@
 /**
- * What kubeadm and Debian's packages put on a node, written into its root before it boots:
- * kubelet's unit with its drop-in, its flags, its local config and the node's identity. And the
- * little that a container needs to be a node: `LAB_CONFIG`, and kernel settings that look as
+ * The files that kubeadm and Debian's packages put on a node, written into its root before it
+ * boots: kubelet's unit with its drop-in, its flags, its local config and the node's identity. And
+ * the little that a container needs to be a node: `LAB_CONFIG`, and kernel settings that look as
  * kubelet wants them, since it may not write those of the machine that runs the tests.
  */
 import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
@@ -44,7 +44,7 @@ export const UNIT_NAMES: Readonly<Record<UnitKind, string>> = {
 
 /** Where nodeadm puts what the user data say of kubelet. */
 export const NODEADM_DROP_IN = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
-/** What they say. */
+/** The number of pods in these user data. */
 export const NODEADM_PODS = 30
 
 /**
@@ -86,7 +86,7 @@ export const BRICK = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRo
 /** A config of which kubelet dies at each start. */
 export interface Crash {
   readonly changes: object
-  /** What kubelet says before it exits. */
+  /** The last words of kubelet before it exits. */
   readonly lastWords: string
 }
 
@@ -239,7 +239,7 @@ const UNITS: Readonly<Record<Exclude<UnitKind, 'k3s'>, (flags: string) => Record
   nodeadm: nodeadmUnit,
 }
 
-/** What kubelet sets at its start, if it is not so. */
+/** The kernel settings that kubelet makes at its start, where they are not so. */
 const KERNEL_SETTINGS = {
   'vm/overcommit_memory': 1,
   'vm/panic_on_oom': 0,
@@ -270,8 +270,8 @@ function labFiles(): Record<string, string> {
 }
 
 /**
- * It is never called, since all pods are on the network of their host. With a network plugin the
- * node becomes ready.
+ * A network plugin that is never called, since all pods are on the network of their host. With one,
+ * the node becomes ready.
  */
 export const CNI_CONFIG: Readonly<Record<string, string>> = {
   '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),

@@ -15,7 +15,7 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s' }
 const FAULT_MS = 60_000
-/** It takes 3 s, for a person to come in between. */
+/** The unit takes 3 s to start, for a person to come in between. */
 const IMAGE = 'sandbox-image.service'
 const BROKEN = '/run/sandbox-image-broken'
 const UNIT = `[Service]

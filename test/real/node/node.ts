@@ -54,7 +54,7 @@ export interface NodeOptions {
   readonly stateMiB?: number
   /** Default: installed before the work begins. */
   readonly agent?: 'installed' | 'absent'
-  /** What its root has beside what each node has. */
+  /** Packages and masks that its root has beside those of each node. */
   readonly extras?: RootExtras
 }
 
@@ -72,7 +72,7 @@ export class Node {
   readonly kubeletMinor: number
   readonly #plane: ControlPlane
   readonly #root: NodeRoot
-  /** Its root, and what is mounted on it. */
+  /** The node's root, and the storage that is mounted on it. */
   readonly #storage: readonly [Storage, ...Storage[]]
   readonly #ports: NodePorts
   readonly #unit: UnitKind
@@ -114,7 +114,7 @@ export class Node {
     const plain = await createDirectory(root, home)
     await writeNodeFiles(plane, plain.directory, { name, unit, ports, kubeletMinor })
     await enable(plain.directory, `${UNIT_NAMES[unit]}.service`, unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
-    // It has a containerd of its own.
+    // The unit k3s has a containerd of its own.
     if (unit === 'k3s') await symlink('/dev/null', join(plain.directory, 'etc/systemd/system/containerd.service'))
     // As JSON, tests read the fields of a line apart from its message.
     const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, LOG_FORMAT: 'json', ...settings }
@@ -138,7 +138,7 @@ export class Node {
       ...(this.#unit === 'k3s' && { [K3S_PROGRAM]: await ensureK3sStandIn() }),
     }
     for (const inside of Object.keys(binds)) {
-      // What is bound needs something to be bound on.
+      // A bind mount needs something to be bound on.
       if (!existsSync(this.host(inside))) await writeFile(this.host(inside), '')
     }
     const [{ directory }] = this.#storage
@@ -152,7 +152,7 @@ export class Node {
     await this.boot()
   }
 
-  /** It stops at one moment, and comes up with what was on its disk. */
+  /** The node stops at one moment, and comes up with what was on its disk. */
   async losePower(): Promise<void> {
     await this.#running().pullThePlug()
     const [disk] = this.#storage
@@ -213,8 +213,8 @@ export class Node {
   }
 
   /**
-   * What the real kubelet says it runs with, asked as the documentation has it: through the API
-   * server.
+   * The config that the real kubelet says it runs with, asked as the documentation has it: through
+   * the API server.
    */
   async configz(): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#plane.kubectl(['get', '--raw', `/api/v1/nodes/${this.name}/proxy/configz`])
@@ -277,7 +277,8 @@ export class Node {
   }
 
   /**
-   * What the agent has written into the journal since the node was made, as journalctl tells it.
+   * The lines that the agent has written into the journal since the node was made, as journalctl
+   * tells them.
    */
   async journal(unit = AGENT): Promise<JournalLine[]> {
     const { stdout } = await this.exec('journalctl', '--no-pager', '--output=json', `_SYSTEMD_UNIT=${unit}.service`)
@@ -364,7 +365,7 @@ export class Node {
   }
 }
 
-/** It is as old as its API server. */
+/** The kubelet, which is as old as its API server. */
 function kubeletOf({ binaries }: ControlPlane): string {
   if (binaries.kubelet === undefined) throw new Error('KUBEBUILDER_ASSETS has no kubelet: put one beside kube-apiserver, or unset it')
   return binaries.kubelet

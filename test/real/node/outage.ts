@@ -23,7 +23,7 @@ export function addNodeOutageScenarios(plane: ControlPlane, program: string): vo
       const good = await step('a good one is promoted', () => promoteGood(node, admin))
       const saved = await step('etcd is backed up', () => plane.saveEtcd())
       const edited = await step('an edit is on trial', async () => {
-        // It cannot be over before the test has seen it.
+        // The trial cannot be over before the test has seen it.
         await node.configureAgent({ TRIAL_DURATION: '1h' })
         const source = await admin.editConfigMap('good', node.config({ maxPods: 61 }))
         await admin.untilStatus({ assigned: source, active: source, lastKnownGood: good })

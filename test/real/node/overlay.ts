@@ -1,6 +1,6 @@
 /**
- * What an overlay of this node makes of a config, with the real kubelet: an edit of it goes the way
- * that an edit of the ConfigMap goes, and a mistake in it changes nothing.
+ * The config that an overlay of this node makes, with the real kubelet: an edit of the overlay goes
+ * the way that an edit of the ConfigMap goes, and a mistake in it changes nothing.
  */
 import { strict as assert } from 'node:assert'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

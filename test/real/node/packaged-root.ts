@@ -38,7 +38,7 @@ async function makeRoot(root: NodeRoot, deb: string, destination: string): Promi
   const work = `${destination}.making`
   const tree = join(work, 'tree')
   if (existsSync(work)) {
-    // What makes it may have been killed.
+    // The process that makes the root may have been killed.
     await run('umount', ['--lazy', join(tree, 'usr')]).catch(() => {})
     await rm(work, { recursive: true })
   }

@@ -104,7 +104,7 @@ function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void
       const previous = await step('a package of an earlier version is made', () =>
         earlierRpm(join(plane.directory, 'previous-rpm'), rpm, '0.0.1'),
       )
-      // What it requires is there, but not in a database of rpm's.
+      // The packages that it requires are there, but not in a database of rpm's.
       const put = async (how: '--install' | '--upgrade', file: string) => {
         const inside = `/root/${basename(file)}`
         await copyFile(file, node.host(inside))

@@ -51,7 +51,7 @@ const SETTINGS = ['ANSIBLE_PIPELINING=True']
 export async function play(node: Node, variables: object): Promise<string> {
   const args = ['--inventory', `${INSIDE}/inventory.yaml`, '--extra-vars', JSON.stringify(variables), `${INSIDE}/site.yaml`]
   const { stdout } = await node.exec('env', ...SETTINGS, 'ansible-playbook', ...args).catch((error: unknown) => {
-    // It writes what failed to standard output.
+    // ansible-playbook writes failures to standard output.
     if (error instanceof CommandError) throw new Error(`ansible-playbook fails: ${error.stdout}\n${error.stderr}`, { cause: error })
     throw error
   })

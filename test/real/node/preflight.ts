@@ -68,7 +68,7 @@ async function refusesBrick(step: Step, node: Node, admin: Administrator, good: 
       what: 'the config that bricks nodes is refused, and kubelet is not restarted',
       name: 'brick',
       changes: BRICK,
-      detail: `.*${quoteForRegExp(NO_CGROUP)}`,
+      detail: `.*${quoteForRegExp(NO_CGROUP)}.*`,
     },
     {
       what: 'so is one that only kubelet itself knows to be fatal, and only when it starts',
@@ -295,7 +295,7 @@ async function reconfigure(node: Node, settings: object): Promise<void> {
   await node.systemctl('reload', 'kubelet-cfg-agent')
 }
 
-/** What deploy/rbac/configz.yaml grants to all nodes, to this one. */
+/** Grants to this node the right that deploy/rbac/configz.yaml grants to all nodes. */
 async function grantConfigz(admin: Administrator): Promise<void> {
   const file = new URL('../../../deploy/rbac/configz.yaml', import.meta.url)
   const role: unknown = parse(readFileSync(file, 'utf8'))

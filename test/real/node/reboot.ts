@@ -8,7 +8,7 @@ import { withNode } from './node.ts'
 export function addRebootScenarios(plane: ControlPlane, program: string): void {
   scenario('node: a reboot without agent and API server', (step) =>
     withNode(plane, program, { name: 'reboot', settings: { TRIAL_DURATION: '1s' } }, async (node, admin) => {
-      // So that kubelet answers /configz without asking the API server for leave.
+      // With this mode, kubelet answers /configz without asking the API server for leave.
       const good = await step('a good one is promoted', () => promoteGood(node, admin, { authorization: { mode: 'AlwaysAllow' } }))
       await step('the agent is disabled', () => node.systemctl('disable', 'kubelet-cfg-agent'))
       await step('the API server stops', () => plane.stopApiserver())

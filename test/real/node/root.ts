@@ -20,13 +20,13 @@ import { IMAGE_FILE, writeImage } from './image.ts'
 export interface NodeRoot {
   /** Never changed: nodes run on copies of it. */
   readonly tree: string
-  /** What its /usr is made of, the uppermost layer first. */
+  /** The directories that the root's /usr is made of, the uppermost layer first. */
   readonly usr: readonly string[]
   /** The command line of one of its programs, for the machine that runs the tests. */
   tool(name: 'systemd-nspawn' | 'mke2fs', ...args: readonly string[]): [string, ...string[]]
 }
 
-/** What a root is made of; the cache has one for each recipe. */
+/** The recipe of a root; the cache has one root for each recipe. */
 export interface RootRecipe {
   readonly version: number
   readonly suite: Suite
@@ -42,19 +42,19 @@ const TOOLS_SUITE = 'bookworm'
 const recipeOf = (suite: Suite): RootRecipe => ({
   version: 2,
   suite,
-  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its
-  // package, busybox-static for its pods. iptables is missing on purpose: kubelet would write its
-  // chains into the network that a node shares with the machine.
+  // The packages of a node, and with systemd-container and e2fsprogs those that make one; rpm is
+  // for its package, busybox-static for its pods. iptables is missing on purpose: kubelet would
+  // write its chains into the network that a node shares with the machine.
   include: [
     ...['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps', 'util-linux', 'mount', 'openssl'],
     ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm', 'busybox-static'],
   ],
-  // They would manage that network too.
+  // These units would manage that network too.
   mask: ['systemd-networkd.service', 'systemd-networkd.socket', 'systemd-resolved.service', 'apt-daily.timer', 'apt-daily-upgrade.timer'],
   drop: ['usr/share/locale', 'usr/share/man', 'usr/share/doc', 'etc/dpkg/dpkg.cfg.d/99mmdebstrap'],
 })
 
-/** What a root has beside what each has. */
+/** Packages and masks that a root has beside those of each. */
 export type RootExtras = Pick<RootRecipe, 'include' | 'mask'>
 
 /**
@@ -140,7 +140,7 @@ async function makeTree(recipe: RootRecipe, destination: string, report: (line: 
   await packages.unpack(['mmdebstrap'], join(work, 'tools'))
   const script = join(work, 'tools/usr/bin/mmdebstrap')
   const options = ['--quiet', '--mode=root', '--variant=minbase', `--include=${recipe.include.join(',')}`, '--format=directory']
-  // Its scratch directories may lie where the user _apt cannot look.
+  // The scratch directories of mmdebstrap may lie where the user _apt cannot look.
   await run('perl', [script, ...options, '--aptopt=APT::Sandbox::User "root"', recipe.suite, tree, packages.sourceLineOf(recipe.suite)], {
     timeoutMs: 20 * 60_000,
   })

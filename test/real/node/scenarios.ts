@@ -1,5 +1,6 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { modernKubeletMinor } from '../lab/node-choice.ts'
 import { addAptScenario } from '../release/apt.ts'
 import { addAnsibleScenarios } from './ansible.ts'
 import { addAnsibleNodesScenario } from './ansible-nodes.ts'
@@ -12,7 +13,7 @@ import { addDaemonSetScenarios } from './daemonset.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addHeldPortScenarios } from './held-ports.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
-import { addJudgeScenarios } from './judge.ts'
+import { addJudgeScenarios, addModernJudgeScenario } from './judge.ts'
 import { addLeftDownScenarios } from './left-down.ts'
 import { addLocalConfigScenarios } from './local-config.ts'
 import { addNodeOutageScenarios } from './outage.ts'
@@ -25,6 +26,7 @@ import { addProofScenarios } from './proof/scenarios.ts'
 import type { Age } from './proof/stage.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addNodeRolloutScenarios } from './rollout.ts'
+import { addServedScenario } from './served.ts'
 import { addSignalScenarios } from './signals.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addTextfileScenarios } from './textfile.ts'
@@ -61,15 +63,22 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addProofScenarios(program, ages)
   await addDaemonSetScenarios(plane, program)
   if (ages.includes('old')) {
-    // They compare words of kubelet 1.20.
+    // These scenarios compare words of kubelet 1.20.
     addJudgeScenarios(plane, program)
     addPreflightScenarios(plane, program)
   }
 }
 
+/** Earlier kubelets find nothing in their deep stage. */
+const FIRST_BESIDE_RUNTIME = 30
+
 /** On an API server that drops `configSource`. */
 export function addModernNodeScenarios(program: string): void {
   addNodeChannelScenarios(program)
   addLocalConfigScenarios(program)
+  if (modernKubeletMinor() >= FIRST_BESIDE_RUNTIME) {
+    addModernJudgeScenario(program)
+    addServedScenario(program)
+  }
   addNodeRolloutScenarios(program)
 }

@@ -1,7 +1,7 @@
 /**
- * What systemd says of kubelet's unit on the system bus, heard by the agent in its sandbox: an exit
- * is found at once, after all that a bus and systemd go through, and found all the same without a
- * bus.
+ * The signals of systemd about kubelet's unit on the system bus, heard by the agent in its sandbox:
+ * an exit is found at once, after all that a bus and systemd go through, and found all the same
+ * without a bus.
  */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'

@@ -53,7 +53,10 @@ export async function copyWithOverlay(root: NodeRoot, directory: string, home: s
   return Overlay.mount(root.usr, home, join(directory, 'usr'))
 }
 
-/** What is left out becomes an empty directory. It and those above it have mode 0755. */
+/**
+ * Copies a tree, in which a path that is left out becomes an empty directory. It and those above it
+ * have mode 0755.
+ */
 async function copyAllBut(leftOut: readonly string[], from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   await chmod(to, 0o755)
@@ -156,7 +159,7 @@ export class Image implements Storage {
     return image
   }
 
-  /** What the disk holds at this moment becomes all there is. Nothing may be running on it. */
+  /** The state of the disk at this moment becomes all there is. Nothing may be running on it. */
   async losePower(): Promise<void> {
     const copy = `${this.#file}.copy`
     await run('cp', ['--sparse=always', this.#file, copy])

@@ -17,7 +17,7 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { TRIAL_DURATION: '1s', SPREAD: '0s', CRASH_LIMIT: '1', WHEN_REFUSED: 'last-known-good', RESTARTS_PER_HOUR: '60' }
 const SETTINGS_FILE = '/etc/kubelet-cfg-agent/config.yaml'
-/** What this kubelet has of itself. */
+/** The default of this kubelet. */
 const DEFAULT_PODS = 110
 
 export function addNodeTransitionScenarios(plane: ControlPlane, program: string): void {

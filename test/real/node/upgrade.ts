@@ -84,7 +84,7 @@ function oldest(): Successor {
     assert(kubelet !== undefined, `the lab has no kubelet 1.${OLD_MINOR}`)
     return kubelet
   }
-  // It uses Docker without the flag.
+  // This kubelet uses Docker without the flag.
   return { find, gate: 'KubeletFineGrainedAuthz', flags: '--container-runtime=remote ' }
 }
 

@@ -129,7 +129,7 @@ async function configOf(admin: Administrator, { name }: Source): Promise<string>
 function tellsTheStory(lines: readonly JournalLine[], first: Source, { assigned, checkpointed, status, removed }: Channel): void {
   for (const { text, priority } of lines) {
     assert.doesNotMatch(text, /[{}\n]|^<|^\d\d:/)
-    // What the API server refuses is quoted whole.
+    // A refusal of the API server is quoted whole.
     assert(text.length <= 200 || /: 403: /.test(text), text)
     assert([3, 4, 6].includes(priority), text)
   }
@@ -147,7 +147,7 @@ function tellsTheStory(lines: readonly JournalLine[], first: Source, { assigned,
   ])
 }
 
-/** What the journal says of the channel that assigns. */
+/** The words of the journal about the channel that assigns. */
 interface Channel {
   readonly assigned: string
   readonly checkpointed: string

@@ -99,7 +99,7 @@ async function writeRepository(directory: string, packages: readonly string[], s
   return directory
 }
 
-/** It alone: no other source is asked. */
+/** Adds the only source that is asked. */
 async function addSource(node: Node, { url }: FileServer, signer: Signer): Promise<void> {
   for (const name of ['sources.list', 'sources.list.d']) await rm(node.host('/etc/apt', name), { recursive: true, force: true })
   for (const name of ['sources.list.d', 'keyrings']) await mkdir(node.host('/etc/apt', name), { recursive: true })
@@ -131,7 +131,7 @@ async function refuses(node: Node, args: readonly string[], why: RegExp): Promis
   return error
 }
 
-/** What everybody would install who trusted its version. */
+/** A package that everybody would install who trusted its version. */
 async function makeEvilDeb(home: string, like: string): Promise<string> {
   const tree = join(home, 'evil')
   const architecture = basename(like).replace(/^.*_|\.deb$/g, '')
@@ -155,7 +155,7 @@ interface Attack {
   readonly what: string
   /** Of a repository that offers the evil one. */
   readonly directory: string
-  /** What apt says. */
+  /** The error of apt. */
   readonly why: RegExp
 }
 

@@ -6,7 +6,7 @@ import { join, normalize } from 'node:path'
 
 export interface FileServer {
   readonly url: string
-  /** What is served from now on. */
+  /** The directory that is served from now on. */
   directory: string
   /** Paths of the requests that were answered with a file. */
   readonly served: string[]

@@ -22,7 +22,7 @@ export async function makeRpm(home: string, { name, version, provides }: SmallRp
   return join(top, `${name}-${version}-1.${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.rpm`)
 }
 
-/** What a distribution has to provide for an rpm to be installed. */
+/** The capabilities that a distribution has to provide for an rpm to be installed. */
 export async function whatItRequires(rpm: string): Promise<string[]> {
   const { stdout } = await run('rpm', ['--query', '--package', '--requires', rpm])
   const lines = stdout.split('\n').filter((line) => line !== '' && !/^(rpmlib|config)\(/.test(line))

@@ -22,7 +22,7 @@ export interface Asked {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: object
-  /** What the body of a PATCH is. Default: a merge patch. */
+  /** The kind of patch in the body of a PATCH. Default: a merge patch. */
   readonly patch?: keyof typeof PATCHES
   /** Default: nothing is changed. */
   readonly forReal?: boolean

@@ -1,5 +1,5 @@
 /**
- * What is lost without the right to one ConfigMap under a part, while the agent may read the part
+ * The loss without the right to one ConfigMap under a part, while the agent may read the part
  * itself: for each file of deploy/rbac that names ConfigMaps, whoever the agent is.
  */
 import { strict as assert } from 'node:assert'
@@ -59,7 +59,7 @@ export async function playBaseLosses(step: Step, identities: Identities, file: s
   )
 }
 
-/** What the part sets is not in the base, so that a kubelet that runs with it has both. */
+/** The fields of the part are not in the base, so that a kubelet that runs with it has both. */
 async function assignPart(machine: Machine, admin: Administrator): Promise<void> {
   const namespace = 'kube-system'
   const name = configOf(machine.name)

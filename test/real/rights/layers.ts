@@ -11,7 +11,7 @@ import { forAlone, type Manifest, readManifests, type Subject } from './manifest
 
 const layerOf = (machine: string): string => `${machine}-layer`
 
-/** What the layer sets wins: a kubelet that runs with it has both. */
+/** The layer's fields win: a kubelet that runs with it has both. */
 export async function withLayer(machine: Machine, admin: Administrator, maxPods: number): Promise<void> {
   const selector = `kubernetes.io/hostname=${machine.name}`
   const layer = fleetMember(layerOf(machine.name), selector, 10)

@@ -1,8 +1,8 @@
 /**
- * What is lost without one right, for each right of a file of deploy/rbac: a function by name, and
- * how its loss shows. A right without an entry is one that nothing needs, and fails the test.
- * Agents with all of the file but one right each run side by side; each has an identity, a Node and
- * a ConfigMap of its own.
+ * The loss without one right, for each right of a file of deploy/rbac: a function by name, and how
+ * its loss shows. A right without an entry is one that nothing needs, and fails the test. Agents
+ * with all of the file but one right each run side by side; each has an identity, a Node and a
+ * ConfigMap of its own.
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from '../administrator.ts'
@@ -57,7 +57,7 @@ export function asAccount(plane: ControlPlane, program: string): Identities {
 /** As `forAlone` is told; each machine has one. */
 export const configOf = (machine: string): string => `${machine}-config`
 
-/** What the config of a machine says, as long as nobody edits it. */
+/** The value in the config of a machine, as long as nobody edits it. */
 export const MAX_PODS = 51
 
 /** Of a ConfigMap that is read by name, whoever reads it. */

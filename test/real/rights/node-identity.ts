@@ -98,7 +98,7 @@ const assignByLabel: Stage['prepare'] = async (machine, admin) => {
   await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=${name}`)
 }
 
-/** What an edit is found by must not be a read: those are a minute apart. */
+/** An edit must not be found by a read: those are a minute apart. */
 async function playNamed(plane: ControlPlane, program: string): Promise<void> {
   await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
   const options = { name: 'whole', settings: { defaultConfigMap: 'kube-system/kubelet-config', requireDrain: 'maxPods' } }
@@ -107,7 +107,7 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
       admin.applyConfigMap({ name, namespace: 'kube-system' }, machine.config(`maxPods: ${maxPods}`))
     await put('kubelet-config', 41)
     await put('node-config', 51)
-    // Then no server remembers their versions.
+    // After a restart, no server remembers their versions.
     await plane.stopApiserver()
     await plane.startApiserver()
     await admin.kubectl('cordon', machine.name)

@@ -24,7 +24,7 @@ const WORK: Readonly<Record<string, readonly string[]>> = {
   'configmaps delete': [...there, 'delete', 'configmap', CONFIG],
   'nodes get': ['get', 'node', 'n1'],
   'nodes list': ['get', 'nodes'],
-  // What `kubectl wait --for=condition=KubeletConfigReady` does.
+  // The request of `kubectl wait --for=condition=KubeletConfigReady`.
   'nodes watch': ['get', '--raw', '/api/v1/nodes?watch=1&timeoutSeconds=1'],
   'nodes patch': ['label', 'node', 'n1', `${CONFIG_LABEL}=${CONFIG}`],
   'events list': ['get', 'events', '--field-selector=involvedObject.name=n1'],

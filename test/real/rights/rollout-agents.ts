@@ -1,5 +1,5 @@
 /**
- * What an agent loses without one right of deploy/rbac/rollout.yaml and rollout-events.yaml, and
+ * The loss of an agent without one right of deploy/rbac/rollout.yaml and rollout-events.yaml, and
  * that they suffice as they are, together with the policies. Each agent has a config with a rollout
  * of its own, in which it is the first witness.
  */
@@ -25,7 +25,7 @@ const SETTINGS = { evidence: NO_EVIDENCE }
 const FOR_ACCOUNT = ['rbac/serviceaccount.yaml', 'rbac/rollout.yaml']
 /** Without a watch, it reads once a minute. */
 const READS_MS = 240_000
-/** It runs alone, so nobody opens stage 2. */
+/** The agent runs alone, so nobody opens stage 2. */
 const FROM_ITS_PROOF = ['RolloutStarted', 'RolloutAdvanced']
 
 const ON_RECORD: Readonly<Record<string, Loss>> = {

@@ -20,7 +20,7 @@ import { createAccount, requestToken } from './tokens.ts'
 const FILE = 'admission/rollout.yaml'
 const ACCOUNT = 'kubelet-cfg-agent'
 const CONFIGS = Object.keys(PLANS) as ConfigName[]
-/** What one API server of a lab answers side by side. */
+/** Requests that one API server of a lab answers side by side. */
 const AT_ONCE = 8
 /** A record that nobody makes, and one whose config is gone. */
 const ABSENT = ['never-made', 'gone-rollout'] as const

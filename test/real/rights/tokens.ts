@@ -25,8 +25,8 @@ export interface Account {
 }
 
 /**
- * Its kubeconfig, with a first token. @param holder whose file it is: several nodes have one
- * account
+ * The account's kubeconfig, with a first token.
+ * @param holder whose file it is: several nodes have one account
  */
 export async function useAccount(plane: ControlPlane, name: string, holder = name, boundTo?: TokenBinding): Promise<Account> {
   const directory = join(plane.directory, 'accounts', holder)

@@ -167,7 +167,7 @@ export class Fleet {
     return () => [...this.machines].filter(([name, machine]) => machine.restarts() > (before.get(name) ?? 0)).map(([name]) => name)
   }
 
-  /** Those first that are in the record: the others only wait. */
+  /** The nodes that are in the record come first: the others only wait. */
   async describe(): Promise<string> {
     const record = await this.read().catch(String)
     const said = typeof record === 'string' ? new Map() : record.said

@@ -1,6 +1,6 @@
 /**
- * What people write for a rollout and read of it, as docs/rollout.md has it and not the agent's own
- * code.
+ * The words that people write for a rollout and read of it, as docs/rollout.md has them and not the
+ * agent's own code.
  */
 export const ROLLOUT_ANNOTATION = 'kubelet-cfg-agent.io/rollout'
 export const PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
@@ -11,7 +11,7 @@ export const CONTROL_PLANE_LABEL = 'node-role.kubernetes.io/control-plane'
 export interface RolloutRecord {
   readonly generation: number
   readonly stage: number
-  /** What each node said in this generation: `claim`, `proof` or `veto`. */
+  /** The word of each node in this generation: `claim`, `proof` or `veto`. */
   readonly said: ReadonlyMap<string, { readonly stage: number; readonly word: string }>
 }
 

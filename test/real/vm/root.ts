@@ -1,7 +1,6 @@
 /**
- * What the disk of the virtual machine is made of: a Debian with a kernel of its own, sshd, by
- * which commands enter it, and containerd. The cache keeps it, as it keeps the roots of the other
- * nodes.
+ * The parts of the virtual machine's disk: a Debian with a kernel of its own, sshd, by which
+ * commands enter it, and containerd. The cache keeps it, as it keeps the roots of the other nodes.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +21,7 @@ export function ensureMachineRoot(): Promise<NodeRoot> {
   return rootOf(RECIPE)
 }
 
-/** What qemu starts by itself, since the disk has no boot loader. */
+/** The files that qemu starts by itself, since the disk has no boot loader. */
 export function bootFilesOf({ tree }: NodeRoot): { readonly kernel: string; readonly initrd: string } {
   const boot = join(tree, 'boot')
   const find = (prefix: string): string => {

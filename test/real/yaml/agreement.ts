@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { decodeConfig, looksLikeJson } from '../../../src/kubelet/decode.ts'
 import { FIELDS, findMisfits } from '../../../src/kubelet/fields.ts'
-import { parseJson } from '../../../src/kubelet/json.ts'
+import { parseJsonText } from '../../../src/kubelet/json.ts'
 import { parseLocated } from '../../../src/kubelet/yaml.ts'
 import { isObject } from '../../../src/values/is-object.ts'
 
@@ -25,9 +25,9 @@ export interface Difference {
 
 export interface Agreement {
   texts: number
-  /** That the agent reads. */
+  /** Texts that the agent reads. */
   read: number
-  /** That the agent refuses and a kubelet decodes. */
+  /** Texts that the agent refuses and a kubelet decodes. */
   refusedAlone: number
   readonly differences: Difference[]
 }
@@ -70,7 +70,7 @@ export async function findDifferences(
 }
 
 function readAsAgent(text: string, parse: typeof parseLocated): Read {
-  const read = looksLikeJson(text) ? parseJson(text) : parse(text)
+  const read = looksLikeJson(text) ? parseJsonText(text) : parse(text)
   return { text, value: read.ok ? (read.value ?? undefined) : undefined }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What the agent judges is what kubelet decodes: on random texts, against upstream's decoders. With
- * the rules of the common part of YAML off, the same texts show what these rules keep away.
+ * The agent judges the same values that kubelet decodes: on random texts, against upstream's
+ * decoders. With the rules of the common part of YAML off, the same texts show what these rules
+ * keep away.
  */
 import { strict as assert } from 'node:assert'
 import { parseUncommon } from '../../../src/kubelet/yaml.ts'
@@ -13,7 +14,7 @@ import { makeText } from './texts.ts'
 const TEXTS = 20_000
 const SEED = 1
 const SHOWN = 5
-/** It runs behind other lanes. */
+/** The scenario runs behind other lanes. */
 const LIMIT_MS = 3_600_000
 
 /** Go reads such keys in a random order: one pair may agree by chance. */

@@ -232,7 +232,7 @@ const QUOTED: Choices = [
     '"\\\'"',
   ],
 ]
-/** What stands before a value. */
+/** Texts that may stand before a value. */
 const PROPERTIES: Choices = [
   '&a ',
   '&b ',

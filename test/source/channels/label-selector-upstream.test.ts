@@ -97,7 +97,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> = {
     'x17=a b': 'refused',
     'x18 unsupportedOp (a)': 'refused',
   },
-  /** What upstream writes, it reads. */
+  /** The texts that upstream writes, it reads. */
   TestToString: {
     'x in (abc,def),y notin (jkl),z': [isIn('x', 'abc', 'def'), isNotIn('y', 'jkl'), has('z')],
     'x notin (abc,def),y!=jkl,!z': [isNotIn('x', 'abc', 'def'), isNotIn('y', 'jkl'), lacks('z')],

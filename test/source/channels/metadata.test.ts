@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { describeRef } from '../../../src/decision/config-source.ts'
 import { metadataOf, readBase, readConfigMapName, readPause } from '../../../src/source/channels/metadata.ts'
 import { viewConfigMap } from '../../../src/source/kube-object.ts'
+import { describeRef } from '../../../src/subject/config-source.ts'
 
 const read = (annotations: Readonly<Record<string, string>>) => readPause({ labels: {}, annotations }, 'Node', 'n1')
 

@@ -129,7 +129,7 @@ export class MemoryApi {
     for (const watcher of this.#watchers) if (watcher.name === name) watcher.request.onEvent({ type, object: asObject(name, stored) })
   }
 
-  /** What an API server sends about once a minute. */
+  /** A bookmark, which an API server sends about once a minute. */
   bookmark(): void {
     const object = { kind: 'ConfigMap', metadata: { resourceVersion: String(this.#versions) } }
     for (const { request } of this.#watchers) request.onEvent({ type: 'BOOKMARK', object })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
-import { findRecordRef, getConfig, getRecord } from '../../../src/source/rollout/read-record.ts'
+import { findRecordRef, getConfigOfRecord, getRecord } from '../../../src/source/rollout/read-record.ts'
 
 const CONFIG = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet' }
 const RECORD = { namespace: 'kube-system', name: 'rollouts' }
@@ -16,7 +16,7 @@ function refused(status: number, reason: string): KubeAnswer {
 
 const detailOf = (found: object) => ('detail' in found ? found.detail : found)
 const recordDetail = async (answer: KubeAnswer) => detailOf(await getRecord(answering(answer), RECORD))
-const configDetail = async (answer: KubeAnswer) => detailOf(await getConfig(answering(answer), CONFIG, 'rollouts'))
+const configDetail = async (answer: KubeAnswer) => detailOf(await getConfigOfRecord(answering(answer), CONFIG, 'rollouts'))
 
 t.test('a config that cannot be read: nobody is told to empty it, or to let nodes write it', async (t) => {
   t.equal(await configDetail(refused(404, 'NotFound')), 'ConfigMap kube-system/node-config does not exist: it was deleted a moment ago')
@@ -109,13 +109,13 @@ t.test('the hash of a part covers what is under it, which is read after it', asy
       return { kind: 'ok', object: { kind: 'ConfigMap', metadata, data: { kubelet: found.text } } }
     },
   }
-  const hashNow = async () => Object(await getConfig(api, CONFIG, 'rollouts')).config?.hash
+  const hashNow = async () => Object(await getConfigOfRecord(api, CONFIG, 'rollouts')).config?.hash
   const before = await hashNow()
   t.same(read, ['kube-system/node-config', 'ns/pool'])
   t.equal(before, hashConfig({ kubelet: 'a: 1' }, 'kubelet', { base: 'ns/pool', under: [{ base: 'local', text: 'b: 1' }] }))
   objects['ns/pool'] = { annotations: { 'kubelet-cfg-agent.io/base': 'kube-system/node-config' }, text: 'b: 1' }
   t.match(
-    detailOf(await getConfig(api, CONFIG, 'rollouts')),
+    detailOf(await getConfigOfRecord(api, CONFIG, 'rollouts')),
     /^ConfigMap kube-system\/node-config: annotation kubelet-cfg-agent.io\/base: the bases form a cycle/,
     'a chain that does not end has no hash',
   )
@@ -123,7 +123,7 @@ t.test('the hash of a part covers what is under it, which is read after it', asy
   t.not(await hashNow(), before)
   delete objects['ns/pool']
   t.equal(
-    detailOf(await getConfig(api, CONFIG, 'rollouts')),
+    detailOf(await getConfigOfRecord(api, CONFIG, 'rollouts')),
     'ConfigMap ns/pool under ConfigMap kube-system/node-config: it does not exist',
   )
 })

@@ -67,7 +67,8 @@ t.test('what a node asks that only waits', async (t) => {
 t.test('the last change comes while the record and the config are read: it is not lost', async (t) => {
   const world = start(t, 0)
   world.putRecord(1)
-  // It would claim, but finds no room; and then the rollout is over, and no further event comes.
+  // The worker would claim, but finds no room; and then the rollout is over, and no further event
+  // comes.
   const changes = [() => world.putRecord(1, FULL), () => world.putRecord(FINISHED)]
   const moments = [RECORD, CONFIG]
   world.api.faultOf = (request) => {

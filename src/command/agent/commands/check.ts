@@ -5,6 +5,7 @@ import { AGENT_UNIT, type AgentService } from '../../../systemd/agent-service.ts
 import { type CommandLine, EXIT, type ExitCode, OUTPUT, switchOption } from '../../command.ts'
 import { alignColumns, formatJson, type Tone } from '../../terminal.ts'
 import { checkCluster } from '../check-cluster.ts'
+import { checkEffects } from '../check-effects.ts'
 import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
 import { gatherFindings, type SelfCheckResult } from '../self-check.ts'
 
@@ -18,7 +19,7 @@ export const checkCommand: NodeCommand = {
   summary: 'check agent, unit, drop-in, kubelet, files, API server and rights',
   description:
     "Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution that it looks like, the " +
-    'drop-in, the config that kubelet runs, the files that the agent needs, and the machine. Asks the API server who the agent is, ' +
+    'drop-in, the config that kubelet runs and what of it has no effect, the files that the agent needs, and the machine. Asks the API server who the agent is, ' +
     'whether the assigned config can be read, and which rights are missing. Files are checked from the sandbox of the running agent; ' +
     'where none runs, from outside. One line each. Changes nothing. A file in deploy/ is in ' +
     '/usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.',
@@ -34,13 +35,14 @@ async function check(context: CommandContext, { options }: CommandLine): Promise
   const { terminal } = context
   const findings = options.settings === 'true' ? SETTINGS_ALONE : await checkAll(context)
   const document = { apiVersion: CONFIG_API_VERSION, kind: 'SelfCheck', findings }
-  terminal.out(options.output === 'json' ? formatJson(document) : renderFindings(findings, terminal.color))
+  terminal.out(options.output === 'json' ? formatJson(document) : renderSelfCheck(findings, terminal.color))
   return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.fine
 }
 
 async function checkAll(context: CommandContext): Promise<readonly SelfCheckResult[]> {
-  const [agent, node, cluster] = await Promise.all([checkAgent(context), gatherFindings(context), checkCluster(context)])
-  return [agent, ...node, ...cluster]
+  const parts = [gatherFindings(context), checkEffects(context), checkCluster(context)]
+  const [agent, ...others] = await Promise.all([checkAgent(context), ...parts])
+  return [agent, ...others.flat()]
 }
 
 const WITHOUT_DIRECTORY = 'is running, and its directory was removed: systemctl restart kubelet-cfg-agent'
@@ -91,7 +93,7 @@ function judgeService(service: AgentService, agent: Exclude<AgentPresence, { kin
 
 const TONES: Readonly<Record<SelfCheckResult['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }
 
-export function renderFindings(findings: readonly SelfCheckResult[], color: boolean): string {
+export function renderSelfCheck(findings: readonly SelfCheckResult[], color: boolean): string {
   const rows = findings.map(({ level, topic, text }) => [{ text: level, tone: TONES[level] }, topic, text])
   return `${alignColumns(rows, color).join('\n')}\n`
 }

@@ -10,12 +10,14 @@ import { accept, type Kind } from '../../../settings/setting-kinds.ts'
 import { documentChange, renderChanges } from '../../changes.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
 import { renderMisread } from '../../merged.ts'
+import { documentFinding, renderFindings } from '../../report.ts'
 import { formatJson, plainText } from '../../terminal.ts'
 import { candidateKind, loadCandidate } from '../candidate.ts'
 import { CANDIDATE, KUBELET_VERSION, readTextOption, readVersionOption, WITHOUT_OVERLAY, wantsOverlay } from '../candidate-options.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { readDesiredLayers } from '../config-layers.ts'
 import { type ConfigText, compareTexts, findDesired, readActiveConfig } from '../config-text.ts'
+import { listHappensNow } from '../happens-now.ts'
 
 /** The placeholder makes the shell complete paths, but any candidate can be given. */
 const againstKind: Kind<string> = {
@@ -32,6 +34,7 @@ export const diffCommand: NodeCommand = {
   description:
     'Compares the config that runs on this node with another config, field by field: order, notation and comments do not matter. ' +
     "Kubelet's drop-ins (--config-dir) are merged with both, unless --against is given. " +
+    'Says what a change does not do on a node that is in the cluster, and, unless --against is given, what kubelet would do at once. ' +
     'Without an argument, the other config is the one that the cluster assigns to this node.',
   arguments: [{ ...CANDIDATE, required: false }],
   options: [
@@ -72,10 +75,15 @@ async function diff(context: CommandContext, { args: [candidate], options }: Com
   const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)), context)
   if (!compared.ok) throw new Failure(compared.detail)
   const { from, to, changes } = compared
+  const findings = against === undefined ? await listHappensNow(after, readVersionOption(options), context) : []
   if (options.output === 'json') {
     const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigDiff', from, to, changes: changes.map(documentChange) }
-    terminal.out(formatJson(document))
-  } else terminal.out(render(from, to, changes, terminal.color))
+    terminal.out(formatJson({ ...document, findings: findings.map(documentFinding) }))
+  } else {
+    const look = { color: terminal.color, width: terminal.width ?? 100 }
+    const remarks = ['', ...renderFindings(plainText(to), undefined, findings, look)].slice(0, -1)
+    terminal.out([render(from, to, changes, terminal.color), ...remarks.map((line) => `${line}\n`)].join(''))
+  }
   const misread = against === undefined ? renderMisread(await context.readMisread()) : []
   if (misread.length > 0) terminal.err(`${misread.join('\n')}\n`)
   return changes.length === 0 ? EXIT.fine : EXIT.failed
@@ -104,8 +112,9 @@ async function loadText(text: string, context: CommandContext, overlaid: boolean
     case 'refused':
       return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
     case 'loaded': {
-      const { config, layers = [] } = loaded
-      const { name, files, key, isAlone = false } = config
+      const { config, layers = [], taken } = loaded
+      const { files, key, isAlone = false } = config
+      const name = taken === undefined ? config.name : `${config.name} (${taken})`
       const value = Object.hasOwn(files, key) ? files[key] : undefined
       return value === undefined
         ? { ok: false, detail: `${name}: no such key` }

@@ -10,11 +10,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
 import { LAST_IN_TABLES } from '../../../kubelet/fields.ts'
+import { describeWrapper, isWholeAnswer } from '../../../kubelet/wrappers.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, switchOption } from '../../command.ts'
 import { LONGEST_BYTES } from '../../manifest-text.ts'
 import { formatJson, plainText } from '../../terminal.ts'
+import { readWrapped } from '../../wrapped-text.ts'
 import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { readActiveConfig } from '../config-text.ts'
@@ -31,7 +33,10 @@ export const generateCommand: NodeCommand = {
     "older one through the API server, which needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant " +
     "nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the response with --from-file.",
   options: [
-    fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of asking for it'),
+    fileOption(
+      'from-file',
+      'read the response of /configz, or its kubeletconfig alone, from this file, or from standard input (-), instead of asking for it',
+    ),
     { ...KUBELET_VERSION, help: 'of the kubelet whose response --from-file has, as in 1.36; without it, defaults are not left out' },
     switchOption('all', 'also print what is a mere default of this kubelet'),
     switchOption('offline', "print the config file that runs, as it is on disk, with kubelet's drop-ins, without flags and defaults"),
@@ -88,11 +93,24 @@ async function readConfigz(path: string | undefined, context: CommandContext): P
   const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
   if (reading.kind === 'unreadable') throw new Failure(`${path} cannot be read: ${reading.code}`)
   if (reading.kind === 'too-large') throw new Failure(`${path} is not a response of /configz: it is too long`)
+  const text = reading.bytes.toString('utf8')
   try {
-    return JSON.parse(reading.bytes.toString('utf8'))
+    return JSON.parse(text)
   } catch {
     // The error of JSON.parse would quote the text.
-    throw new Failure(`${path} is not a response of /configz: it is not JSON`)
+    throw new Failure(`${path} is not a response of /configz: ${await nameOther(text, context)}`)
+  }
+}
+
+async function nameOther(text: string, { yaml }: CommandContext): Promise<string> {
+  const other = await readWrapped(text, yaml)
+  switch (other.kind) {
+    case 'none':
+      return 'it is not JSON'
+    case 'named':
+      return other.problem
+    case 'taken':
+      return `it holds a config, in ${other.from}`
   }
 }
 
@@ -117,8 +135,11 @@ function rawRequest(nodeName: string): string {
 
 /** @param defaultsOf the kubelet whose defaults are left out. undefined: none are */
 async function convert(answer: unknown, defaultsOf: KubeletVersion | undefined, context: CommandContext): Promise<Generated> {
-  const reported = isObject(answer) ? answer.kubeletconfig : undefined
-  if (!isObject(reported)) throw new Failure('not a response of /configz: it has no kubeletconfig')
+  const reported = findReported(answer)
+  if (reported === undefined) {
+    const other = describeWrapper(answer)
+    throw new Failure(`not a response of /configz: ${other ?? 'it has no kubeletconfig'}`)
+  }
   const own = await dropSelfSigned(reported, context)
   const head = { apiVersion: API_VERSION, kind: KIND }
   const whole = { ...head, ...own, ...head, ...emptyFields(own) }
@@ -126,6 +147,17 @@ async function convert(answer: unknown, defaultsOf: KubeletVersion | undefined, 
   if (!checked.ok) throw new Failure(`kubelet returned a config that it would not accept: ${checked.detail}`)
   const config = defaultsOf === undefined ? whole : await dropDefaults(whole, defaultsOf, context)
   return { text: await formatConfig(config), config }
+}
+
+/**
+ * Finds the config in the whole answer, or in what `jq .kubeletconfig` left of it, perhaps with a
+ * kind.
+ */
+function findReported(answer: unknown): JsonObject | undefined {
+  if (!isObject(answer)) return undefined
+  if (isObject(answer.kubeletconfig)) return answer.kubeletconfig
+  const { kind = KIND, apiVersion = API_VERSION } = answer
+  return kind === KIND && apiVersion === API_VERSION && isWholeAnswer(answer) ? answer : undefined
 }
 
 async function dropDefaults(config: JsonObject, version: KubeletVersion, { mergeHere }: CommandContext): Promise<JsonObject> {
@@ -216,7 +248,7 @@ const PER_MACHINE = [
   'tlsCertFile',
   'tlsPrivateKeyFile',
 ]
-/** What fits every machine. */
+/** Values that fit every machine. */
 const OF_NO_MACHINE: readonly unknown[] = ['', '0.0.0.0', '::', '/etc/resolv.conf']
 
 function isOfOneMachine(value: unknown): boolean {

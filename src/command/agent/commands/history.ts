@@ -1,10 +1,10 @@
 /** `history`: the transitions of this node, oldest first, so the latest is next to the prompt. */
 
-import { describeSource } from '../../../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../../../decision/records.ts'
 import { instantOf } from '../../../report/history.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { countKind } from '../../../settings/setting-kinds.ts'
+import { describeSource } from '../../../subject/config-source.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
 import { alignColumns, type Cell, formatJson, headOf, type Tone } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
@@ -37,7 +37,7 @@ async function showHistory({ history, terminal }: CommandContext, { options }: C
   return EXIT.fine
 }
 
-/** What `history -o json` prints, oldest first. Fields are added, never renamed or removed. */
+/** The document of `history -o json`, oldest first. Fields are added, never renamed or removed. */
 function documentHistory(transitions: readonly Transition[]) {
   const items = transitions.map((transition) => ({
     at: instantOf(transition).toISOString(),

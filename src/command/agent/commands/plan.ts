@@ -3,15 +3,18 @@
  * preflight on it, and simulates the agent's own decision from the node's current state. Changes
  * nothing, and does not contact a running agent.
  */
-import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
+
+import { isDeepStrictEqual } from 'node:util'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Step } from '../../../decision/step.ts'
-import { trialKey } from '../../../decision/trial-key.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
+import type { ConfigChange } from '../../../preflight/inspection.ts'
 import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { LOCAL_CONTENT } from '../../../subject/config-source.ts'
+import { trialKey } from '../../../subject/trial-key.ts'
 import { formatDuration } from '../../../values/durations.ts'
 import { documentChange, renderChanges } from '../../changes.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
@@ -91,7 +94,7 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
   return { name, report: await inspect(config, options) }
 }
 
-/** What preflight would say of local, where the node is about to return to it. */
+/** Preflight's answer about local, where the node is about to return to it. */
 async function judgeReturn({ desired, requests, running }: Snapshot, context: CommandContext): Promise<LocalJudgement | undefined> {
   const isWanted = desired.kind === 'local' || requests.hold === 'local'
   return isWanted && running.kind === 'known' && running.content !== LOCAL_CONTENT ? judgeLocal(context) : undefined
@@ -143,7 +146,7 @@ interface PlanFacts {
   readonly compared: Compared
 }
 
-/** What `plan -o json` prints. Fields are added, never renamed or removed. */
+/** The document of `plan -o json`. Fields are added, never renamed or removed. */
 function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts) {
   return {
     apiVersion: CONFIG_API_VERSION,
@@ -152,7 +155,7 @@ function documentPlan({ snapshot, agent, foresight, afterResume, report, compare
     agent: documentAgent(agent),
     unit: documentUnit(snapshot),
     hold: snapshot.requests.hold,
-    /** What the cluster, or the directory of manifests, assigns to this node now. */
+    /** The assignment of the cluster, or of the directory of manifests, as it is now. */
     wanted: documentDesired(snapshot.desired),
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
@@ -163,7 +166,7 @@ function documentPlan({ snapshot, agent, foresight, afterResume, report, compare
      * held.
      */
     afterResume: afterResume === undefined ? null : documentCourse(afterResume),
-    /** Of what is wanted. null: nothing to check. */
+    /** The report on the wanted config. null: nothing to check. */
     preflight: report === undefined ? null : documentReport(report.name, report.report),
     /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
     changes: compared.ok ? compared.changes.map(documentChange) : null,
@@ -254,10 +257,13 @@ function describeRestart({ due, afterSeconds }: Course['restart']): string {
     : `Kubelet is restarted in ${showSeconds(afterSeconds)}.`
 }
 
-function renderDifference({ compared }: PlanFacts, color: boolean): string[] {
+function renderDifference({ compared, report }: PlanFacts, color: boolean): string[] {
   if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
   if (compared.changes.length === 0) return ['No field changes.']
-  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(compared.changes, color)]
+  const findings = report?.report.findings ?? []
+  const isSaid = ({ path }: ConfigChange) => findings.some((each) => each.rule.startsWith('change/') && isDeepStrictEqual(each.path, path))
+  const changes = compared.changes.map((change) => (isSaid(change) ? { ...change, effect: undefined } : change))
+  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(changes, color)]
 }
 
 function describeTime(afterSeconds: number): string {

@@ -3,8 +3,8 @@
  * node holds. Changes nothing.
  */
 import type { Report } from '../../../preflight/finding.ts'
+import { refuseUnread } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
-import { refuseUnread } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, type OptionValues, OUTPUT, switchOption } from '../../command.ts'
 import { documentReport, renderReport } from '../../report.ts'

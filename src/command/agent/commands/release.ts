@@ -4,11 +4,11 @@
  * upgrade: the new agent continues the trial. Never restarts kubelet.
  */
 import { chooseRelease, type Release } from '../../../decision/choose-release.ts'
-import { describeSource } from '../../../decision/config-source.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Withdrawal } from '../../../ports/activation.ts'
 import type { KubeAnswer, KubeRequest } from '../../../ports/kube-api.ts'
 import { CHANNELS } from '../../../report/channels.ts'
+import { describeSource } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { isObjectName } from '../../../values/kubernetes-names.ts'
 import { EXIT, type ExitCode, Failure } from '../../command.ts'
@@ -49,7 +49,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     let snapshot = await observe()
     let decision = chooseRelease(snapshot)
     if (decision.kind === 'unknown') {
-      // What hid the next start may be a file of the agent.
+      // The file that hid the next start may be one of the agent.
       withdraw(isServedOutside(snapshot) ? 'everything' : 'replaced-files', snapshot)
       snapshot = await observe()
       decision = chooseRelease(snapshot)
@@ -81,7 +81,10 @@ async function warnOfLocal(context: CommandContext): Promise<void> {
   )
 }
 
-/** What names a config in the agent's own directory is then left of another kind of activation. */
+/**
+ * A line that names a config in the agent's own directory is then left of another kind of
+ * activation.
+ */
 function isServedOutside({ unit }: Snapshot): boolean {
   return unit.kind === 'known' && unit.wiring.kind === 'ready' && unit.wiring.leavesWithAgent
 }

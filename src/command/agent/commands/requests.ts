@@ -3,12 +3,13 @@
  * A request that is about a config names its content, so it cannot hit a config that arrives before
  * the agent reads the request.
  */
-import { describeSource, LOCAL_CONTENT } from '../../../decision/config-source.ts'
+
 import { describePause, findNodePause, findPause } from '../../../decision/find-pause.ts'
 import type { NextStart, Snapshot } from '../../../decision/snapshot.ts'
 import { measureTrial } from '../../../decision/trial.ts'
-import { hasPassed } from '../../../decision/trial-key.ts'
 import { listUncompared } from '../../../evidence/judge.ts'
+import { describeSource, LOCAL_CONTENT } from '../../../subject/config-source.ts'
+import { hasPassed } from '../../../subject/trial-key.ts'
 import { errorMessage } from '../../../values/errors.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, switchOption } from '../../command.ts'
 import { plainText } from '../../terminal.ts'

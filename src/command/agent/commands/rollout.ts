@@ -7,7 +7,7 @@ import { hashObject } from '../../../decision/rollout-hash.ts'
 import { configOf, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
 import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
 import { describeShare, type Progress, progressOf } from '../../../rollout/progress.ts'
-import { observe } from '../../../rollout/silence.ts'
+import { observeRecord } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
 import { alignColumns, type Cell, formatJson } from '../../terminal.ts'
@@ -66,7 +66,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const seen = { record: content, recordUid, resourceVersion, configUid: object.uid, hash }
   const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
-  const progress: Progress | undefined = progressOf(keepWaves(plan.plan, waves), read.record, hash, observe(undefined, sighting))
+  const progress: Progress | undefined = progressOf(keepWaves(plan.plan, waves), read.record, hash, observeRecord(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
   return { config: configOf(ref), record: record.name, turn, progress: progress === undefined ? null : { ...progress, silent } }
 }

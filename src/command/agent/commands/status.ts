@@ -3,13 +3,13 @@
  * systemd. Works without API server and without agent; changes nothing.
  */
 import { describeChannel } from '../../../decision/channels.ts'
-import type { ConfigMapSource } from '../../../decision/config-source.ts'
 import type { ChannelState } from '../../../decision/desired.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import { decodeText } from '../../../kubelet/decode.ts'
 import { nameConfigMap } from '../../../overlay/find-bases.ts'
 import { INSTANCE_CONFIG, INSTANCE_FILE } from '../../../overlay/patch-set.ts'
 import { RESOLVED } from '../../../overlay/read-overlay.ts'
+import type { ConfigMapSource } from '../../../subject/config-source.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
 import { documentField, documentMerged, type MergedDocument, NOT_MERGED, renderMerged, renderMisread } from '../../merged.ts'
 import { alignColumns, type Cell, formatJson, headOf, toned } from '../../terminal.ts'
@@ -58,7 +58,10 @@ export async function gatherStatus(context: StatusSources): Promise<StatusDocume
 
 type LayerReaders = Pick<CommandContext, 'checkpoints' | 'files' | 'yaml' | 'mergeHere'>
 
-/** What the agent wrote down. `fields` undefined: an earlier agent did, or there are too many. */
+/**
+ * The layers as the agent wrote them down. `fields` undefined: an earlier agent wrote none, or
+ * there are too many.
+ */
 type Recorded = Pick<ChannelState, 'fields'> & { readonly names: readonly string[] }
 
 async function findMerged(snapshot: Snapshot, readers: LayerReaders): Promise<MergedDocument> {

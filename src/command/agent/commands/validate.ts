@@ -18,7 +18,7 @@ import {
   outputOption,
   switchOption,
 } from '../../command.ts'
-import type { Place } from '../../manifest-text.ts'
+import type { PlaceInFile } from '../../manifest-text.ts'
 import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
 import { documentReport, renderReport } from '../../report.ts'
 import { formatJson } from '../../terminal.ts'
@@ -36,7 +36,7 @@ import {
 } from '../candidate-options.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, isNode, nameLayersIn } from '../config-layers.ts'
-import { PROGRAM } from '../program.ts'
+import { AGENT_NAME } from '../program.ts'
 
 const REPORT_OUTPUT: CommandOption = outputOption(
   'output format: a table for people, JSON for programs, or SARIF for code scanning',
@@ -51,7 +51,7 @@ export const validateCommand: NodeCommand = {
   group: 'Check configs',
   summary: 'check whether kubelet would accept a config',
   description:
-    'Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies ' +
+    'Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool has, with every part of preflight that applies ' +
     'here, and shows each problem, its place, and what to do. For a config that this node merges, it shows which layer each field comes ' +
     'from. On a node, this includes its kubelet and its hardware; ' +
     'elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep) and it cannot run, the ' +
@@ -84,16 +84,16 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
     case 'failed':
       throw new Failure(loaded.detail)
     case 'refused':
-      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context, NOT_MERGED))
+      terminal.out(render(options.output, loaded.name, loaded.text, loaded.report, context, NOT_MERGED))
       return EXIT_OF[loaded.report.outcome]
     case 'loaded': {
-      const { config, shown, layers = [] } = loaded
+      const { config, shown, layers = [], taken } = loaded
       const node = isNode(await context.unit.observe())
       const placed = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
       const { name, files, key } = config
       const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
       const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
-      const report = nameLayersIn(placed, layers, around)
+      const report = nameLayersIn(nameSource(placed, taken), layers, around)
       terminal.out(render(options.output, name, shown.text, report, context, merged))
       return EXIT_OF[report.outcome]
     }
@@ -112,9 +112,15 @@ function readInspectOptions(options: OptionValues, node: boolean): InspectOption
 }
 
 /** Moves the places of findings from the config to the file that the user gave. */
-function placeFindings(report: Report, place: Place): Report {
-  const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position) }))
+function placeFindings(report: Report, place: PlaceInFile): Report {
+  const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position, finding.path) }))
   return { ...report, findings }
+}
+
+/** A text that is not all a config is not what was checked. */
+function nameSource(report: Report, taken: string | undefined): Report {
+  if (taken === undefined) return report
+  return { ...report, parts: [{ part: 'file', outcome: 'accepted', detail: `taken from ${taken}` }, ...report.parts] }
 }
 
 function render(
@@ -135,7 +141,7 @@ function render(
   }
 }
 
-export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
 const LEVELS: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { refuse: 'error', warn: 'warning', info: 'note' }
 
@@ -143,7 +149,7 @@ export function renderSarif(name: string, report: Report, version: string): stri
   const ruleIds = [...new Set(report.findings.map(({ rule }) => rule))].sort()
   const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged' || outcome === 'cannot-start')
   const run = {
-    tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
+    tool: { driver: { name: AGENT_NAME, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
     // A part that could not check the config has not run.
     invocations: [{ executionSuccessful: report.outcome !== 'unjudged', toolExecutionNotifications: unjudged.map(notify) }],
     columnKind: 'utf16CodeUnits',

@@ -10,7 +10,7 @@ import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
 import type { Supposed } from '../merged-text.ts'
 import { CONFIG_NAME, DRY_RUN, demandConsent, textKind, YES } from '../options.ts'
 import { checkKeys, describeOtherKeys, describeReach, describeUses, judgeBeginnings, usersOfChange } from '../reach.ts'
-import { describeUnknown, tallyRuns } from '../runs.ts'
+import { describeUnknownRuns, tallyRuns } from '../runs.ts'
 import { countNodes, listUsers, type Users } from '../users.ts'
 
 export const applyCommand: PluginCommand = {
@@ -113,7 +113,7 @@ async function showChanges(context: PluginContext, { name, current, part, affect
   const others = tally.others === 1 ? '1 node runs something else' : `${tally.others} nodes run something else`
   const rest = [
     tally.others === 0 ? undefined : `${others}, which is not among the kept versions: not compared.`,
-    describeUnknown(tally),
+    describeUnknownRuns(tally),
   ].filter((sentence) => sentence !== undefined)
   terminal.out(`\n${rest.map((sentence) => `${sentence}\n`).join('')}${rest.length === 0 ? '' : '\n'}`)
 }

@@ -76,7 +76,10 @@ async function assign(context: PluginContext, line: CommandLine): Promise<ExitCo
   return summarize(done, nodes.length, `ask for ${name} now`)
 }
 
-/** It would stay without effect, until somebody removes the stronger one weeks later. */
+/**
+ * Refuses an assignment that a stronger channel hides: it would have no effect until somebody
+ * removes the stronger one, perhaps weeks later.
+ */
 function refuseLosing({ terminal }: PluginContext, nodes: readonly NodeState[], channel: AskingChannel, name: string): void {
   let losing = 0
   for (const { name: node, asked } of nodes) {
@@ -123,7 +126,10 @@ function describeAssigned(node: NodeState, channel: AskingChannel, name: string)
   return { text: obstacle ?? `asks for ${name}, by ${sayWithArticle(describeChannel(channel))}`, isDone: obstacle === undefined }
 }
 
-/** What the Node asks for now is what was written, unless an earlier channel wins. */
+/**
+ * The reason why the Node does not ask for the config that was just written, such as an earlier
+ * channel that wins.
+ */
 function describeObstacle({ asked }: NodeState, channel: AskingChannel, name: string): string | undefined {
   if (asked?.channel === channel) return undefined
   if (asked === undefined || channel === 'config-source')
@@ -174,7 +180,7 @@ async function chooseNodes(context: PluginContext, names: readonly string[], sel
 
 interface NodeChange {
   readonly body: JsonObject
-  /** What to say of the Node that the API server answers with. */
+  /** The text about the Node as the API server answers with it. */
   describe(after: NodeState): Described
 }
 

@@ -14,7 +14,7 @@ const UNKNOWABLE =
   'Not known here: who is in a group, subjects that no binding names, and who may impersonate these or change RBAC. Admission ' +
   'policies may refuse more.'
 
-export const checkCommand: PluginCommand = {
+export const checkAccessCommand: PluginCommand = {
   name: 'check',
   group: 'Look',
   summary: 'say who may edit the configs that nodes run',
@@ -65,9 +65,9 @@ function describe({ namespace, name, isSelected }: ConfigInUse, { able, wide, un
 }
 
 interface Editors {
-  /** Such as `Group system:masters`. */
+  /** Subjects that have the right, such as `Group system:masters`. */
   readonly able: readonly string[]
-  /** Those of them that stand for everybody, for every pod or for every node. */
+  /** Subjects among these that stand for everybody, for every pod or for every node. */
   readonly wide: readonly string[]
   /** Others of these, of which the API server did not tell. */
   readonly untold: readonly string[]
@@ -106,7 +106,7 @@ async function findEditors({ api }: Pick<PluginContext, 'api'>, config: ConfigIn
   const wide = [...WIDE, `system:serviceaccounts:${namespace}`].map(groupOf)
   const subjects = new Map([...wide, groupOf('system:masters')].map((subject) => [keyOf(subject), subject]))
   const gaps: string[] = []
-  // Those of the namespace first: the limit of subjects cuts the last.
+  // Bindings of the namespace first: the limit of subjects cuts the last.
   for (const resource of ['rolebindings', 'clusterrolebindings']) {
     const place = resource === 'rolebindings' ? { namespace } : undefined
     const path = `${RBAC}${place === undefined ? '' : `/namespaces/${namespace}`}/${resource}`

@@ -1,9 +1,10 @@
 /** `diff`: what the config that a node is to run changes against what it runs. */
 
-import { type ConfigMapRef, describeRef } from '../../../decision/config-source.ts'
 import { parseVersion } from '../../../preflight/kubelet-version.ts'
+import { type ConfigMapRef, describeRef } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { renderOtherwise } from '../check-config.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { type FoundConfig, findConfig } from '../config-maps.ts'
 import { compareContents } from '../diff-text.ts'
@@ -13,13 +14,14 @@ import { KEY, mergeText } from '../merged-text.ts'
 import { describe, getNode, type NodeState } from '../node-state.ts'
 import { knowContent, runsContent } from '../runs.ts'
 
-export const diffCommand: PluginCommand = {
+export const diffConfigCommand: PluginCommand = {
   name: 'diff',
   group: 'Look',
   summary: 'show what the assigned config changes on a node',
   description:
     'Compares the ConfigMap that the Node asks for with what the node runs, field by field: with the kept version of that, or ' +
-    'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too.',
+    'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too. ' +
+    'Then it says what kubelet takes and does otherwise than the ConfigMap says.',
   arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
   options: [],
   exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot compare, or invalid command line' },
@@ -52,10 +54,12 @@ async function diff(context: PluginContext, { args: [name = ''] }: CommandLine):
   )
   terminal.out(`${name} runs ${runs} (${how}) -> ${describeRef(ref)}@${wanted.resourceVersion}\n\n`)
   terminal.out(`${lines.join('\n')}\n`)
+  const remarks = await renderOtherwise(there, `ConfigMap ${describeRef(ref)}`, wanted, version)
+  if (remarks.length > 0) terminal.out(`\n${remarks.join('\n')}`)
   return isSame ? EXIT.fine : EXIT.failed
 }
 
-/** Of the config that is asked for, or of the one that runs. */
+/** The version that runs, of the config that is asked for or of the one that runs. */
 async function findRunning(context: PluginContext, state: NodeState, there: PluginContext, name: string): Promise<FoundConfig | undefined> {
   const { active } = state
   const own = await findRun(there, state, await listVersions(there, name))
@@ -70,7 +74,7 @@ async function findRun(context: PluginContext, state: NodeState, versions: reado
   return undefined
 }
 
-/** What is only possible does not count: kubelet can be asked. */
+/** A node that only may run the config does not count: kubelet can be asked. */
 async function isRunning(context: PluginContext, state: NodeState, config: FoundConfig): Promise<boolean> {
   return runsContent(state, await knowContent(context, config)) === 'yes'
 }
@@ -98,7 +102,7 @@ async function readConfigz(context: PluginContext, name: string, wanted: FoundCo
   if (!isObject(reported)) throw new Failure(`kubelet on ${name} did not answer with its config (/configz)`)
   const merged = await mergeText(context, wanted)
   const isPartial = merged.ok && merged.isPartial
-  // What the part sets to null is not in the merged text.
+  // Fields that the part sets to null are not in the merged text.
   const texts = isPartial ? [merged.text, wanted.data[KEY] ?? ''] : []
   const parsed = await Promise.all(texts.map((text) => yaml.first(text)))
   const set = parsed.flatMap((reading) => (reading.ok && isObject(reading.value) ? Object.keys(reading.value) : []))

@@ -6,7 +6,7 @@ import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, outputOption, s
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { describeRefused } from '../failure.ts'
 import { type FleetLook, renderNodes, renderSum } from '../fleet-text.ts'
-import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateOf } from '../node-state.ts'
+import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateWord } from '../node-state.ts'
 import { print, SELECTOR } from '../options.ts'
 
 export const getCommand: PluginCommand = {
@@ -62,7 +62,7 @@ function byAttention(a: NodeState, b: NodeState): number {
   return Number(isDegraded(a)) - Number(isDegraded(b)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Of a condition. `Unknown`: the node does not answer. */
+/** The statuses of a condition. `Unknown`: the node does not answer. */
 const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
 
 /** For programs: fields are added, never renamed or removed. */
@@ -74,7 +74,7 @@ function documentNode(node: NodeState): object {
   const { name, ready, asked, degraded: _, kubelet, ...rest } = node
   return {
     node: name,
-    state: stateOf(node),
+    state: stateWord(node),
     degraded: isDegraded(node),
     kubeletReady: STATUSES.includes(kubelet) ? kubelet : null,
     condition: ready ?? null,

@@ -5,7 +5,7 @@ import { paint, plainText, type Tone } from '../../terminal.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { Outage } from '../failure.ts'
 import { CONFIG_NAME } from '../options.ts'
-import { type EarlierLook, type RolloutState, readRollout } from '../rollout-state.ts'
+import { type EarlierLook, lookAtRollout, type RolloutLook } from '../rollout-state.ts'
 
 const LOOK_EVERY_MS = 2000
 const CLEAR_LINE = '\r\u001b[K'
@@ -41,7 +41,7 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
   let before: EarlierLook | undefined
   while (!signal.aborted) {
     try {
-      const state = await readRollout(context, name, before)
+      const state = await lookAtRollout(context, name, before)
       before = { observation: state.observation, atUs: monotonicUs() }
       show(isWatched ? renderBar(state, terminal.color, terminal.width ?? 80) : describeProgress(state))
       // A pause holds back every node that has not started the config yet.
@@ -69,7 +69,7 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
 const CELLS = 2
 
 /** One line of the terminal: `██ ██ █▒ ·· ·· ··  stage 2 of 5, 1 % of the nodes: 3 of 5 proofs`. */
-function renderBar(state: RolloutState, color: boolean, width: number): string {
+function renderBar(state: RolloutLook, color: boolean, width: number): string {
   const { progress, plan } = state
   const stages = Array.from({ length: plan.waves.length + 2 }, (_, stage) => {
     if (progress === undefined || stage > progress.stage) return paint({ text: '·'.repeat(CELLS), tone: 'faint' }, color)
@@ -86,7 +86,7 @@ function renderBar(state: RolloutState, color: boolean, width: number): string {
 }
 
 /** One line, without who has vetoed. */
-function describeProgress({ progress, isPaused }: RolloutState): string {
+function describeProgress({ progress, isPaused }: RolloutLook): string {
   const pause = isPaused ? '; the config is paused' : ''
   if (progress === undefined) return `the rollout has not begun${pause}`
   const { stage, lastStage, proofs, needed, claimed, finished, halted } = progress
@@ -97,7 +97,7 @@ function describeProgress({ progress, isPaused }: RolloutState): string {
 }
 
 /** The names that the line leaves out. */
-function listNodesOf({ plan, progress }: RolloutState, color: boolean): string[] {
+function listNodesOf({ plan, progress }: RolloutLook, color: boolean): string[] {
   const excluded = plan.excluded.length === 0 ? [] : [`Excluded: ${plan.excluded.map(plainText).join(', ')}`]
   if (progress === undefined) return excluded
   const { claimed, silent, vetoes, finished } = progress

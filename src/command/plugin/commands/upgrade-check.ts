@@ -1,10 +1,10 @@
 /** `upgrade-check`: what a kubelet of another version makes of the configs that nodes use. */
 
-import { describeRef } from '../../../decision/config-source.ts'
 import type { Finding, Report } from '../../../preflight/finding.ts'
+import { assembleReport } from '../../../preflight/finding.ts'
 import { describeJudgedBy, formatVersion, isPreRelease, type KubeletVersion, parseVersion } from '../../../preflight/kubelet-version.ts'
-import { assembleReport } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { describeRef } from '../../../subject/config-source.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
 import { documentReport, renderFindings } from '../../report.ts'
 import { paint, plainText } from '../../terminal.ts'
@@ -14,7 +14,8 @@ import type { PluginCommand, PluginContext } from '../command.ts'
 import { getConfig } from '../config-maps.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
-import { OUTPUT, print } from '../options.ts'
+import { dependsOnOthers } from '../open-part.ts'
+import { OUTPUT_WITH_YAML, print } from '../options.ts'
 import { countNodes, listUsedConfigs, type UsedConfig } from '../users.ts'
 
 export const upgradeCheckCommand: PluginCommand = {
@@ -26,7 +27,7 @@ export const upgradeCheckCommand: PluginCommand = {
     'what it reads in another way than each version of kubelet that uses the config now. Lists the nodes once and asks none of them. ' +
     'On a node, kubelet-cfg-agent preflight-upgrade knows more: its local config, what it falls back to, and the new kubelet itself.',
   arguments: [{ placeholder: 'VERSION', required: true }],
-  options: [OUTPUT],
+  options: [OUTPUT_WITH_YAML],
   exits: {
     [EXIT.fine]: 'every config is accepted',
     [EXIT.failed]: 'a config is refused',
@@ -41,7 +42,7 @@ export const upgradeCheckCommand: PluginCommand = {
 
 interface Judged extends UsedConfig {
   readonly name: string
-  /** That nodes use it with. undefined: they do not say. */
+  /** The kubelet that nodes use the config with. undefined: they do not say. */
   readonly kubelet: KubeletVersion | undefined
   readonly report: Report
   /** For excerpts. undefined: the ConfigMap holds another text. */
@@ -87,7 +88,7 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
       continue
     }
     const { files, key, isWhole, isPartial } = read
-    const report = await context.inspect({ name, files, key }, version, kubelet)
+    const report = await context.inspect({ name, files, key, isPart: isPartial }, version, kubelet)
     const text = isWhole && Object.hasOwn(files, key) ? files[key] : undefined
     const known = isPartial ? withoutUnset(report) : report
     judged.push({ ...common, text, isPartial, report: isWhole ? known : withoutPlaces(known) })
@@ -95,15 +96,14 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
   return judged
 }
 
-/** Rules over several fields. */
-const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
-
-/** What a part does not set, the config under it may set: nothing that depends on it is known. */
+/**
+ * Fields that a part does not set, the config under it may set: nothing that depends on them is
+ * known.
+ */
 function withoutUnset({ findings, parts }: Report): Report {
-  const depends = ({ rule, severity }: Finding) => severity === 'refuse' && OVER_SEVERAL.includes(rule)
   const kept = findings.filter(({ rule }) => rule !== 'meaning/default' && rule !== 'meaning/gate')
-  if (!kept.some(depends)) return assembleReport(parts, kept)
-  const known = kept.map((finding): Finding => (depends(finding) ? { ...finding, severity: 'warn' } : finding))
+  if (!kept.some(dependsOnOthers)) return assembleReport(parts, kept)
+  const known = kept.map((finding): Finding => (dependsOnOthers(finding) ? { ...finding, severity: 'warn' } : finding))
   const detail = 'a rule over several fields decides, and the config under this one may set the others'
   const isRefused = known.some(({ severity }) => severity === 'refuse')
   const open = parts.map((part) => (part.part === 'fields' && !isRefused ? ({ ...part, outcome: 'unjudged', detail } as const) : part))

@@ -3,14 +3,14 @@
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
 import { alignColumns, type Cell, headOf, plainText } from '../../terminal.ts'
-import { type PluginCommand, type PluginContext, PROGRAM } from '../command.ts'
+import { PLUGIN_NAME, type PluginCommand, type PluginContext } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
 import { showAge } from '../node-state.ts'
-import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT, print, textKind, YES } from '../options.ts'
+import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT_WITH_YAML, print, textKind, YES } from '../options.ts'
 import { describeReach, describeUses, judgeBeginnings } from '../reach.ts'
-import { describeUnknown, tallyRuns } from '../runs.ts'
+import { describeUnknownRuns, tallyRuns } from '../runs.ts'
 import { listUsers } from '../users.ts'
 
 /** In a message. */
@@ -25,7 +25,7 @@ export const versionsCommand: PluginCommand = {
     'with a part over its local config, runs other bytes: it counts only for the version that the ConfigMap holds now. Where a ' +
     'part is over another ConfigMap, that version alone does not tell what the node runs.',
   arguments: [CONFIG_NAME],
-  options: [OUTPUT],
+  options: [OUTPUT_WITH_YAML],
   examples: [['versions more-pods', 'find the version to go back to']],
   execute: versions,
 }
@@ -84,7 +84,7 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     base ?? '-',
     own ? role : `${role}, not kept yet`,
   ])
-  const notes = [...describeUses({ namespace: context.namespace, name }, users), describeUnknown(tally)].filter(
+  const notes = [...describeUses({ namespace: context.namespace, name }, users), describeUnknownRuns(tally)].filter(
     (note) => note !== undefined,
   )
   const lines = [...alignColumns([head, ...cells], terminal.color), ...(notes.length > 0 ? ['', ...notes] : [])]
@@ -126,12 +126,12 @@ async function undo(context: PluginContext, line: CommandLine): Promise<ExitCode
 interface Sought {
   readonly current: FoundConfig
   readonly kept: readonly FoundConfig[]
-  /** How its hash begins. Empty: the one before. */
+  /** The beginning of the wanted version's hash. Empty: the version before the current one. */
   readonly wanted: string
 }
 
 function findTarget({ namespace }: PluginContext, name: string, { current, kept, wanted }: Sought): FoundConfig {
-  const hint = `${PROGRAM} versions ${name} lists them`
+  const hint = `${PLUGIN_NAME} versions ${name} lists them`
   const hash = wanted === '' ? previousOf(current, kept) : wanted
   if (hash === undefined) throw new Failure(`it is not known what ${name} held before: ${adviseTo(kept)}`)
   if (hash === 'stale')

@@ -1,15 +1,15 @@
 /** `why`: what a node runs, what it should, what stands in the way, and what to do. */
 import { describeChannel } from '../../../decision/channels.ts'
-import { type ConfigSource, describeRef, sameRef, sameSource } from '../../../decision/config-source.ts'
 import { EVENT_NAMESPACE } from '../../../report/events.ts'
 import { CONDITION_REASONS, type ConditionReason } from '../../../report/reasons.ts'
 import { itemsOf } from '../../../source/kube-object.ts'
+import { type ConfigSource, describeRef, sameRef, sameSource } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode } from '../../command.ts'
 import { type Cell, paint, plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { describeRefused } from '../failure.ts'
-import { describe, getNode, isDegraded, type NodeState, showAge, stateOf } from '../node-state.ts'
+import { describe, getNode, isDegraded, type NodeState, showAge, stateWord } from '../node-state.ts'
 
 const MOST_EVENTS = 5
 
@@ -69,7 +69,7 @@ interface WhyLook {
 function renderWhy(node: NodeState, events: readonly ShownEvent[] | string, { color, wallMs }: WhyLook): string {
   const { name, ready } = node
   const state: Cell = {
-    text: stateOf(node),
+    text: stateWord(node),
     tone: isDegraded(node) ? 'bad' : CONDITION_REASONS.True.some((r) => r === ready?.reason) ? 'good' : 'warning',
   }
   // The reason may be younger than the status.

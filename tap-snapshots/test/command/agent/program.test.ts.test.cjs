@@ -9,11 +9,11 @@ exports[`test/command/agent/program.test.ts > TAP > help > of check 1`] = `
 Usage: kubelet-cfg-agent check [flags]
 
 Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution
-that it looks like, the drop-in, the config that kubelet runs, the files that the agent needs, and
-the machine. Asks the API server who the agent is, whether the assigned config can be read, and
-which rights are missing. Files are checked from the sandbox of the running agent; where none runs,
-from outside. One line each. Changes nothing. A file in deploy/ is in
-/usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.
+that it looks like, the drop-in, the config that kubelet runs and what of it has no effect, the
+files that the agent needs, and the machine. Asks the API server who the agent is, whether the
+assigned config can be read, and which rights are missing. Files are checked from the sandbox of the
+running agent; where none runs, from outside. One line each. Changes nothing. A file in deploy/ is
+in /usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -40,7 +40,9 @@ Usage: kubelet-cfg-agent diff [FILE|-|configmap/NAME] [flags]
 
 Compares the config that runs on this node with another config, field by field: order, notation and
 comments do not matter. Kubelet's drop-ins (--config-dir) are merged with both, unless --against is
-given. Without an argument, the other config is the one that the cluster assigns to this node.
+given. Says what a change does not do on a node that is in the cluster, and, unless --against is
+given, what kubelet would do at once. Without an argument, the other config is the one that the
+cluster assigns to this node.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
@@ -86,8 +88,8 @@ nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the 
 --from-file.
 
 Options:
-  --from-file <path>           read the response of /configz from this file, or from standard input
-                               (-), instead of asking for it
+  --from-file <path>           read the response of /configz, or its kubeletconfig alone, from this
+                               file, or from standard input (-), instead of asking for it
   --kubelet-version <version>  of the kubelet whose response --from-file has, as in 1.36; without
                                it, defaults are not left out
   --all                        also print what is a mere default of this kubelet
@@ -447,7 +449,8 @@ Preflight:
   --guards-off <list>            guards that only warn instead of refusing a config that would take
                                  the node out of the cluster or end what runs on it: run-once,
                                  content-type, node-lease, static-pods, healthz, reservation,
-                                 resolv-conf, runtime-endpoint, cgroup-driver (default: none)
+                                 eviction, resolv-conf, runtime-endpoint, cgroup-driver (default:
+                                 none)
   --preflight <choice>           checks before kubelet gets a config: rules are the agent's own;
                                  load has kubelet load it in a sandbox too; start also starts
                                  kubelet there (rules, load, start; default: start)
@@ -480,8 +483,9 @@ Trial and rollback:
 
 Reports:
   --publish <list>               what the agent publishes, any of config (status.config), condition,
-                                 annotation, label (kubelet-cfg-agent.io/state), rollout-events (on
-                                 the config); empty: nothing (default:
+                                 annotation (kubelet-cfg-agent.io/status), label
+                                 (kubelet-cfg-agent.io/state), rollout-events (on the config);
+                                 empty: nothing (default:
                                  config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
@@ -586,11 +590,11 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/command/agent/program.test.ts > TAP > help > of validate 1`] = `
 Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
-Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight
-that applies here, and shows each problem, its place, and what to do. For a config that this node
-merges, it shows which layer each field comes from. On a node, this includes its kubelet and its
-hardware; elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep)
-and it cannot run, the config counts as not checked.
+Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool
+has, with every part of preflight that applies here, and shows each problem, its place, and what to
+do. For a config that this node merges, it shows which layer each field comes from. On a node, this
+includes its kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name
+a check (--kubelet, --deep) and it cannot run, the config counts as not checked.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
@@ -634,10 +638,14 @@ Exit codes: 0 accepted, 1 refused, 2 not checked, or invalid arguments, flags or
 exports[`test/command/agent/program.test.ts > TAP > help > of version 1`] = `
 Usage: kubelet-cfg-agent version [flags]
 
-Prints the version of the agent and of the Node.js that runs it.
+Prints the version of this program and of the Node.js that runs it.
 
 Options:
   -h, --help  show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent version
+      for a report of a fault
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 

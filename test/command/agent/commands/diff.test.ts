@@ -4,7 +4,8 @@ import { diffCommand } from '../../../../src/command/agent/commands/diff.ts'
 import type { Desired } from '../../../../src/decision/desired.ts'
 import { mergeAround } from '../../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { MergeOrder } from '../../../../src/preflight/drop-ins/read-drop-ins.ts'
-import type { ConfigChange } from '../../../../src/preflight/inspection.ts'
+import type { Finding } from '../../../../src/preflight/finding.ts'
+import type { ConfigChange, InspectOptions } from '../../../../src/preflight/inspection.ts'
 import { following, found, snapshot, source } from '../../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
@@ -241,4 +242,54 @@ t.test('a field that a drop-in of kubelet sets comes from that', async (t) => {
     kubeAPIQPS: '/etc/k.yaml',
   })
   t.match(await layersWith(dropIns(undefined), `${HEAD}podPidsLimit: 9\n`), { podPidsLimit: 'part.json', maxPods: '/etc/d/50.conf' })
+})
+
+t.test('says what a change does not do on a registered Node', async (t) => {
+  const readInput = async () =>
+    ({
+      kind: 'read',
+      bytes: Buffer.from(`${HEAD}registerWithTaints: [{key: gpu, effect: NoSchedule}]\nserverTLSBootstrap: true\n`),
+    }) as const
+  const { out } = await diff('x.yaml', { 'kubelet-version': '1.34' }, { readInput })
+  t.matchSnapshot(out)
+  const { changes } = JSON.parse((await diff('x.yaml', { output: 'json' }, { readInput })).out)
+  t.match(
+    changes.filter(({ effect }: { effect?: unknown }) => effect !== undefined),
+    [
+      { path: 'serverTLSBootstrap', effect: { problem: /until its request is approved/, advice: /kubectl certificate approve/ } },
+      { path: 'registerWithTaints', risk: 'registration', effect: { problem: /no effect on a registered Node/, advice: /gpu:NoSchedule/ } },
+    ],
+  )
+})
+
+t.test('says what kubelet would do at once, and what it skips, of what is for this node', async (t) => {
+  const asked: InspectOptions[] = []
+  const finding = (rule: string): Finding => ({
+    ...{
+      rule,
+      severity: 'warn',
+      reason: 'validate',
+      path: [],
+      position: { line: 3, column: 1 },
+      problem: `${rule} is found`,
+      advice: 'mend it',
+    },
+  })
+  const inspect: CommandContext['inspect'] = async (_, options) => {
+    asked.push(options)
+    const findings = ['node/eviction', 'guard/eviction', 'node/port', 'drop-ins/skipped', 'drop-ins/overridden'].map(finding)
+    return { outcome: 'accepted', findings, parts: [] }
+  }
+  const { code, out } = await diff('same.json', {}, { inspect })
+  t.equal(code, 0, 'no field differs')
+  t.matchSnapshot(out)
+  t.match(asked, [{ parts: ['drop-ins', 'node'], deep: 'no', node: true }])
+  t.match(JSON.parse((await diff('same.json', { output: 'json' }, { inspect })).out).findings, [
+    { rule: 'node/eviction', position: null },
+    { rule: 'guard/eviction' },
+    { rule: 'drop-ins/skipped' },
+  ])
+  t.notMatch((await diff('same.json', { against: 'new.yaml' }, { inspect })).out, 'is found')
+  const observe = async () => ({ kind: 'unknown', detail: 'no systemctl' }) as const
+  t.notMatch((await diff('same.json', {}, { inspect, unit: { observe } })).out, 'is found', 'this is no node')
 })

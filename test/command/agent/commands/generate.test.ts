@@ -28,7 +28,7 @@ const CONFIGZ = {
   },
 }
 
-/** What is written where it is missing. */
+/** The values that are written where they are missing. */
 const EMPTY = { enforceNodeAllocatable: [], evictionHard: {} }
 
 async function generate(options: Record<string, string>, context: Partial<CommandContext> = {}) {
@@ -45,6 +45,28 @@ t.test('reads /configz', async (t) => {
   t.equal(result.code, 0)
   t.matchSnapshot(result.out)
   t.matchSnapshot(result.err, 'advice')
+})
+
+t.test('takes what jq made of the answer, and names what is something else', async (t) => {
+  const frequencies = { fileCheckFrequency: '20s', httpCheckFrequency: '20s', nodeStatusUpdateFrequency: '10s' }
+  const reported = { syncFrequency: '1m0s', ...frequencies, runtimeRequestTimeout: '2m0s', maxPods: 110 }
+  const { out } = await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: reported })))
+  const head = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+  for (const answer of [reported, { ...reported, ...head }])
+    t.match(await generate({ 'from-file': '-' }, reading(JSON.stringify(answer))), { code: 0, out })
+  const cases: [text: string, err: RegExp][] = [
+    ['{"maxPods": 5}', /not a response of \/configz: it has no kubeletconfig/],
+    [JSON.stringify({ ...head, maxPods: 5 }), /not a response of \/configz: it has no kubeletconfig/],
+    [JSON.stringify({ ...reported, ...head, kind: 'Other' }), /it has no kubeletconfig/],
+    ['{"podMaxPids": 5}', /not a response of \/configz: this is a custom kubelet configuration of AKS: write/],
+    ['maxPods: 5\n', /x is not a response of \/configz: it is not JSON/],
+    ['kubelet-arg: []\n', /not a response of \/configz: this is a config file of k3s or RKE2/],
+    [
+      'machine:\n  kubelet:\n    extraConfig: {}\n',
+      /it holds a config, in machine\.kubelet\.extraConfig of a machine config of Talos, line 3/,
+    ],
+  ]
+  for (const [text, err] of cases) t.match(await generate({ 'from-file': 'x' }, reading(text)), { code: 1, out: '', err }, text)
 })
 
 t.test('reads a file, whatever its kind and apiVersion', async (t) => {

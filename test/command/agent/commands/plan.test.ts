@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { planCommand } from '../../../../src/command/agent/commands/plan.ts'
 import type { Desired } from '../../../../src/decision/desired.ts'
 import type { Snapshot } from '../../../../src/decision/snapshot.ts'
-import { trialKey } from '../../../../src/decision/trial-key.ts'
+import { trialKey } from '../../../../src/subject/trial-key.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit } from '../../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
@@ -169,4 +169,21 @@ t.test('a change that needs a drained node restarts nothing yet', async (t) => {
 t.test('the output never controls the terminal', async (t) => {
   const of = { ...settled, desired: { kind: 'unknown', detail: 'a\u001b[2J\u202eb' } as const, unit: unit({ summary: '\u0007' }) }
   t.notMatch((await plan(of)).out, /[^\P{Cc}\n]|\u202e/u)
+})
+
+t.test('says once what a change does not do', async (t) => {
+  const of = { ...settled, ...wanting(`${HEAD}providerID: x://1\n`) }
+  const effect = /changing providerID has no effect on a registered Node/g
+  t.equal((await plan(of)).out.match(effect)?.length, 1, 'with the changes')
+  const problem = 'changing providerID has no effect on a registered Node'
+  const finding = {
+    rule: 'change/registration',
+    severity: 'warn',
+    reason: 'validate',
+    path: ['providerID'],
+    position: undefined,
+    problem,
+  } as const
+  const inspect: CommandContext['inspect'] = async () => ({ outcome: 'accepted', findings: [{ ...finding, advice: undefined }], parts: [] })
+  t.equal((await plan(of, {}, { inspect })).out.match(effect)?.length, 1, 'with the findings')
 })

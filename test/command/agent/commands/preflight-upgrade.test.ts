@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { preflightUpgradeCommand } from '../../../../src/command/agent/commands/preflight-upgrade.ts'
-import type { ConfigMapSource } from '../../../../src/decision/config-source.ts'
 import type { Snapshot } from '../../../../src/decision/snapshot.ts'
 import type { Finding, Report } from '../../../../src/preflight/finding.ts'
 import type { InspectOptions } from '../../../../src/preflight/inspection.ts'
+import type { ConfigMapSource } from '../../../../src/subject/config-source.ts'
 import { held, runningContent, snapshot, source, unit } from '../../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { CommandContext, TakeOver } from '../../../../src/command/agent/command.ts'
 import { releaseCommand } from '../../../../src/command/agent/commands/release.ts'
-import { LOCAL } from '../../../../src/decision/config-source.ts'
+import { LOCAL } from '../../../../src/subject/config-source.ts'
 import { UnitActivation } from '../../../../src/systemd/activation.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../../../src/systemd/wiring-kinds.ts'
 import { silentLog } from '../../../checkpoint/silent-log.ts'

@@ -8,10 +8,10 @@ import {
   retryCommand,
   rollbackCommand,
 } from '../../../../src/command/agent/commands/requests.ts'
-import { LOCAL } from '../../../../src/decision/config-source.ts'
 import type { Hold } from '../../../../src/decision/records.ts'
 import { recordFacts } from '../../../../src/evidence/record.ts'
-import { serving } from '../../../decision/evidence-samples.ts'
+import { LOCAL } from '../../../../src/subject/config-source.ts'
+import { serving } from '../../../evidence/samples.ts'
 import { following, held, snapshot, source, verdictOn } from '../../../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 

@@ -11,7 +11,7 @@ import { unit } from '../../../report/build.ts'
 import { execute, type FakeNode, fakeNode } from '../fake-node.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
-const BAD = `${HEAD}maxPod: 110\nkubeAPIQPS: -1\nmaxPods: 64\nmaxPods: 65\nstaticPodURLHeader:\n  Authorization: [s3cret]\n`
+const BAD = `${HEAD}maxPod: 110\nkubeAPIQPS: -1\nmaxPods: 64\nmaxPods: 65\nstaticPodURLHeader:\n  Authorization: [s3cret]\nstaticPodURL: https://x/\n`
 
 function nodeWith(text: string | Buffer, context: Partial<CommandContext> = {}): FakeNode {
   return fakeNode({ context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(text) }), ...context } })

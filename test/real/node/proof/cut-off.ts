@@ -12,8 +12,8 @@ const CUT_OFF = { contentType: 'application/foo', nodeLeaseDurationSeconds: 1_00
 const ALLOWED = { GUARDS_OFF: 'content-type,node-lease,static-pods' }
 const SETTINGS = { TRIAL_DURATION: '15s', START_DEADLINE: '20s' }
 /**
- * Its port answers 500 then, since it asks the API server about each request. Where the evidence
- * may not count that, the lease says it, 40 s after the deadline of the start.
+ * Kubelet's port answers 500 then, since it asks the API server about each request. Where the
+ * evidence may not count that, the lease says it, 40 s after the deadline of the start.
  */
 const TOLD: Readonly<Record<Age, { readonly settings: Settings; readonly why: RegExp }>> = {
   old: { settings: {}, why: /serving: kubelet's TLS port answers HTTP 500/ },

@@ -75,7 +75,10 @@ async function playLoss(stage: Stage): Promise<void> {
   })
 }
 
-/** What the Node says may be from before the loss: the new directory and the journal are not. */
+/**
+ * The state that the Node shows may be from before the loss: the new directory and the journal are
+ * not.
+ */
 async function untilPromotedAnew(stage: Stage, source: string, toldBefore: number): Promise<void> {
   const { node } = stage
   const version = `resourceVersion: "${source.split('@')[1]}"`

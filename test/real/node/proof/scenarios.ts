@@ -1,4 +1,4 @@
-/** What a trial proves, and what it condemns nothing for. */
+/** The evidence by which a trial proves a config, and the troubles for which it condemns none. */
 import { NEWEST_MINOR } from '../../lab/build-modern-kubernetes.ts'
 import { modernKubeletMinor } from '../../lab/node-choice.ts'
 import { addConfigzScenarios } from '../configz.ts'

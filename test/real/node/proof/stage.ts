@@ -81,7 +81,7 @@ export class Stage {
     return this.admin.untilCondition({ status: 'False', reason: 'RolledBack', message }, timeoutMs)
   }
 
-  /** What the agent says on the node itself, with or without an API server. */
+  /** The agent's own report on the node itself, with or without an API server. */
   async status(): Promise<{ readonly phase: string; readonly verdicts: readonly { readonly state: string }[] }> {
     return JSON.parse((await this.node.command('status', '-o', 'json')).stdout)
   }
@@ -177,7 +177,7 @@ export function onEachKubelet(
             await play(new Stage(step, plane, real, admin, age))
           })
         } catch (error) {
-          // It may be left without its API server.
+          // The control plane may be left without its API server.
           clusters.delete(age)
           await plane.stop()
           throw error

@@ -7,7 +7,7 @@ import { NAMESPACE } from '../tokens.ts'
 import { ACCOUNT, annotate, applyNode, type Case, fine, label, owner, patchNode, refused as refusedBy } from './case.ts'
 
 export interface Tokens {
-  /** What makes them name n1, and the token. */
+  /** Tokens that name n1, by what makes them do so. */
   readonly ofN1: Readonly<Record<string, string>>
   readonly ofNobody: string
 }

@@ -19,7 +19,7 @@ import {
   refused as refusedBy,
 } from './case.ts'
 
-/** What `kept` has. */
+/** The labels of the Node `kept`. */
 export const KEPT = {
   labels: { [CONFIG_LABEL]: 'node-config', [`${GUARDED_PREFIX}/pool`]: 'a', role: 'worker' },
   annotations: { [CONFIG_SOURCE_ANNOTATION]: 'kube-system/node-config', [PAUSED_ANNOTATION]: 'true' },

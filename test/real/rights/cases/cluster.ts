@@ -1,6 +1,6 @@
 /**
- * What the requests of the table meet: nodes with and without an assignment, ConfigMaps, people
- * with their rights, and tokens that name a node.
+ * The cluster that the requests of the table meet: nodes with and without an assignment,
+ * ConfigMaps, people with their rights, and tokens that name a node.
  */
 import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
@@ -50,8 +50,8 @@ async function makePeople(plane: ControlPlane): Promise<void> {
   await plane.kubectl(['create', 'clusterrole', 'all-of-nodes', '--verb=*', '--resource=nodes,nodes/status'])
   for (const [role, group] of [
     ['kubelet-cfg-agent:operator', 'carriers'],
-    // What the built-in role `edit` is made of, by a controller that does not run here. With all of
-    // the Nodes, to write their status too.
+    // The rules that a controller makes the built-in role `edit` of, which does not run here. With
+    // all of the Nodes, to write their status too.
     ['system:aggregate-to-edit', 'carriers'],
     ['all-of-nodes', 'carriers'],
     ['kubelet-cfg-agent:assigner', 'editors'],

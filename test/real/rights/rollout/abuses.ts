@@ -1,6 +1,6 @@
 /**
- * What a compromised node writes with the identity of n1, and which rule refuses it. RBAC lets all
- * of it pass here.
+ * The writes of a compromised node with the identity of n1, and the rule that refuses each. RBAC
+ * lets all of them pass here.
  */
 import {
   A,
@@ -64,7 +64,7 @@ const filled = (what: string, ...managedFields: readonly object[]): RecordCase =
 const CLAIM = 'claim 900'
 const ONE = { state: state(1) }
 
-/** What is not data. */
+/** Changes outside of the data. */
 const AROUND: readonly RecordCase[] = [
   around('a label', {}, { metadata: { labels: { 'kubelet-cfg-agent.io/fleet': 'true' } } }),
   around('a label that is taken away', { metadata: { labels: { a: 'b' } } }, { metadata: { labels: {} } }),

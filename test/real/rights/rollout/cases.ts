@@ -50,7 +50,7 @@ export interface RecordCase {
   readonly config: ConfigName
   readonly refusedBy: Rule | undefined
   before(config: Version): Omit<ConfigMap, 'metadata'> & { readonly metadata?: Partial<ConfigMap['metadata']> }
-  /** What is changed of it; a key that is undefined is taken away. */
+  /** The changed keys of the record; a key that is undefined is taken away. */
   after(config: Version): ChangedRecord
 }
 

@@ -54,7 +54,7 @@ function branchesIn(text: string, region: Region): Operand[] | undefined {
   ]
 }
 
-/** What is said of each key: `before.all(key, ...)`. */
+/** The expressions about each key: `before.all(key, ...)`. */
 function bodiesIn(text: string, { from, to }: Region): Operand[] {
   const found: Operand[] = []
   let at = from

@@ -7,7 +7,7 @@ import { strict as assert } from 'node:assert'
 import { decideRollout } from '../../../../src/rollout/decide.ts'
 import { parsePlan } from '../../../../src/rollout/plan.ts'
 import { type ParsedRecord, parseRecord } from '../../../../src/rollout/record.ts'
-import { type Observation, observe, observeTurn } from '../../../../src/rollout/silence.ts'
+import { type Observation, observeRecord, observeTurn } from '../../../../src/rollout/silence.ts'
 import type { RolloutDecision, RolloutNode, RolloutWriteKind } from '../../../../src/rollout/view.ts'
 import type { ControlPlane } from '../../lab/control-plane.ts'
 import { eventually } from '../../lab/eventually.ts'
@@ -36,7 +36,7 @@ interface Member {
   readonly controlPlane: boolean
   arrival: RolloutNode['arrival']
   observation: Observation | undefined
-  /** What kubelet runs, and since when. */
+  /** The content that kubelet runs, and since when. */
   runs: { readonly hash: string; readonly sinceUs: number } | undefined
   readonly promoted: Set<string>
   readonly failed: Map<string, { readonly reason: string; readonly retry: number }>
@@ -136,7 +136,7 @@ export class Fleet {
       nowUs,
       contactUs: TICK_US,
     }
-    const observation = observe(member.observation, sighting)
+    const observation = observeRecord(member.observation, sighting)
     const decision = decideRollout({
       nowUs,
       node: {

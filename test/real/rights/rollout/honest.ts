@@ -1,4 +1,4 @@
-/** What honest agents write, and more that does no harm: nobody refuses it. */
+/** The writes of honest agents, and more that do no harm: nobody refuses them. */
 import { A, B, begun, type ChangedRecord, type ConfigName, MINE, many, others, type RecordCase, state, type Version } from './cases.ts'
 import type { Data } from './write.ts'
 

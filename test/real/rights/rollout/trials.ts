@@ -32,7 +32,7 @@ export interface World {
   recordOf(config: ConfigName): string
 }
 
-/** What is wrong with the answer; undefined: it is as expected. */
+/** The fault of the answer; undefined: it is as expected. */
 export async function play(plane: ControlPlane, { what, who, before, asks, refusal }: Trial): Promise<string | undefined> {
   if (before !== undefined) await put(plane, administrator, before)
   const { status, message } = await ask(plane, who, asks)

@@ -32,7 +32,7 @@ export interface Policy {
 
 export interface Variant {
   readonly index: number
-  /** What is left out. */
+  /** The part of the policy that is left out. */
   readonly what: string
   readonly spec: Spec
 }

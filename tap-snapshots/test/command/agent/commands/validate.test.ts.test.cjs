@@ -27,7 +27,7 @@ exports[`test/command/agent/commands/validate.test.ts > TAP > prints findings fo
 [2m     | [0m[1m^~~~~~~[0m
      = keep only one of them
 
-fields   [31mrefused[0m      4 fields checked against the rules of every kubelet version
+fields   [31mrefused[0m      5 fields checked against the rules of every kubelet version
 kubelet  [33mnot checked[0m  no kubelet is available
 x: [31mrefused[0m: 1 error, 2 warnings
 
@@ -58,7 +58,7 @@ kubelet.yaml:6:1: warning: duplicate key maxPods; the last one counts [fields/re
      | ^~~~~~~
      = keep only one of them
 
-fields   refused      4 fields checked against the rules of every kubelet version
+fields   refused      5 fields checked against the rules of every kubelet version
 kubelet  not checked  no kubelet is available
 kubelet.yaml: refused: 1 error, 2 warnings
 
@@ -74,7 +74,7 @@ exports[`test/command/agent/commands/validate.test.ts > TAP > prints JSON and SA
     {
       "part": "fields",
       "outcome": "refused",
-      "detail": "4 fields checked against the rules of every kubelet version"
+      "detail": "5 fields checked against the rules of every kubelet version"
     },
     {
       "part": "kubelet",

@@ -1,0 +1,90 @@
+/** The evidence that the agent has by itself, and which process the rest of it is about. */
+import t from 'tap'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
+import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
+import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
+import { A, B, health, POLICY, runsNothing } from '../decision/snapshots.ts'
+import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
+
+const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
+  judgeEvidence(snapshotOf({ ...story, snapshot: facts })).find((finding) => finding.kind === kind)
+const UNANSWERED = { kind: 'unknown', detail: 'systemctl failed' } as const
+
+t.test('what the process does', async (t) => {
+  const cases: [facts: Partial<Snapshot>, answer: string, detail: string][] = [
+    [{}, 'yes', 'kubelet runs and did not exit'],
+    [{ health: health(B, { exits: 2 }) }, 'no', 'kubelet exited 2 times'],
+    [{ health: undefined }, 'yes', 'kubelet runs and did not exit'],
+    [runsNothing('failed'), 'no', 'systemd gave kubelet up'],
+    [runsNothing('auto-restart'), 'unknown', 'kubelet is auto-restart'],
+    [{ unit: UNANSWERED }, 'unknown', 'systemd does not answer'],
+  ]
+  for (const [facts, answer, detail] of cases) t.match(find('process', facts), { answer, detail }, detail)
+})
+
+t.test('what its health port answers', async (t) => {
+  const cases: [facts: Partial<Snapshot>, finding: Partial<EvidenceFinding>][] = [
+    [{}, { answer: 'yes', detail: '/healthz answers 200', sinceUs: STARTED_US }],
+    [{ health: undefined }, { answer: 'yes', sinceUs: undefined }],
+    [{ healthz: { ok: false, detail: 'status 500' } }, { answer: 'no', detail: '/healthz: status 500' }],
+    [
+      { healthz: { ok: false, detail: 'status 500' }, health: undefined },
+      { answer: 'no', sinceUs: undefined },
+    ],
+    [{ healthz: undefined }, { answer: 'unknown', detail: 'kubelet has no health port' }],
+    [{ healthz: PORT_NOT_KNOWN }, { answer: 'unknown', detail: PORT_NOT_KNOWN.detail }],
+    [
+      { healthz: { ok: true, detail: 'ok', unverified: 'EACCES' } },
+      { answer: 'yes', detail: '/healthz answers 200 (not verified: EACCES)' },
+    ],
+    [runsNothing('auto-restart'), { answer: 'unknown', detail: 'no kubelet process is known' }],
+    [{ unit: UNANSWERED }, { answer: 'unknown', detail: 'no kubelet process is known' }],
+  ]
+  for (const [facts, finding] of cases) t.match(find('healthz', facts), finding, JSON.stringify(finding))
+})
+
+t.test('a kind that is switched off is not judged', async (t) => {
+  t.equal(find('serving', { policy: { ...POLICY, evidence: { ...ALL_REQUIRED, serving: 'off' } } }), undefined)
+  t.ok(find('serving', {}))
+})
+
+t.test('what was asked about another process says nothing of this one', async (t) => {
+  const asked: Story = { seen: [[5, lease('1')]] }
+  const { evidence, running } = snapshotOf(asked)
+  if (running.kind !== 'known' || evidence === undefined) return t.fail('it was asked')
+  const none = { answer: 'unknown', detail: 'nothing was asked about this process' } as const
+  t.notMatch(find('lease', {}, asked), none)
+  const others: Partial<Snapshot>[] = [
+    { running: { ...running, invocationId: 'another' } },
+    { running: { kind: 'unknown', detail: '' } },
+    { evidence: { ...evidence, bootId: 'boot-0' } },
+    { evidence: { ...evidence, process: undefined } },
+    { evidence: undefined },
+  ]
+  for (const facts of others) t.match(find('lease', facts, asked), none)
+})
+
+t.test('only the config that the baseline was taken before can do damage', async (t) => {
+  const isCandidate = (story: Story) => viewEvidence(snapshotOf(story))?.isCandidate
+  t.equal(isCandidate({ before: [node('True')] }), true)
+  t.equal(isCandidate({}), false, 'there is none')
+  const { evidence } = snapshotOf({ before: [node('True')] })
+  const ofAnother = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, candidate: 'content-c@1@kubelet-v1' } }
+  t.equal(isCandidate({ snapshot: { evidence: ofAnother } }), false, 'it was taken before another config')
+})
+
+t.test('while its health port is not known, kubelet has its whole start deadline before evidence counts', async (t) => {
+  const serves = (facts: Partial<Snapshot>) => viewEvidence(snapshotOf({ snapshot: facts }))?.servesFromUs
+  for (const healthz of [undefined, PORT_NOT_KNOWN]) t.equal(serves({ healthz }), STARTED_US + POLICY.startDeadlineUs)
+  t.equal(serves({}), STARTED_US)
+  t.equal(serves({ health: undefined }), undefined)
+})
+
+t.test('what the node was before a version arrived is no doing of that version', async (t) => {
+  const savedAtMs = -120_000
+  const by = (checkpoint: { uid: string; resourceVersion: string }) =>
+    viewEvidence(snapshotOf({ snapshot: { checkpoints: [{ ...checkpoint, savedAtMs }] } }))?.notReadyByMs
+  t.equal(by({ uid: A.uid, resourceVersion: A.resourceVersion }), undefined, 'it was promoted')
+  t.ok(by({ uid: A.uid, resourceVersion: '2' }) !== undefined, 'another version of it was not')
+})

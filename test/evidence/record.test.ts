@@ -1,0 +1,321 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { RestartRecord } from '../../src/decision/records.ts'
+import { dropBaseline, findBaseline, renewBaseline } from '../../src/evidence/baseline.ts'
+import { judgeEvidence } from '../../src/evidence/judge.ts'
+import type { Fact, SeenFact } from '../../src/evidence/kinds.ts'
+import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
+import { recordFacts } from '../../src/evidence/record.ts'
+import type { Running } from '../../src/health/sample.ts'
+import {
+  A,
+  A_IS_KEPT,
+  B,
+  BOOT,
+  C,
+  contentOf,
+  GOOD,
+  keyOf,
+  NOW_US,
+  POLICY,
+  restartTo,
+  runs,
+  SECOND_US,
+  verdict,
+} from '../decision/snapshots.ts'
+import {
+  API_SERVER,
+  ETCD,
+  find,
+  lease,
+  node,
+  pods,
+  recordStory,
+  refused,
+  runtime,
+  type Story,
+  serving,
+  snapshotOf,
+  staticPods,
+  unreachable,
+} from './samples.ts'
+
+const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
+
+const nothingKnown = fc.constantFrom<SeenFact>(
+  refused('node'),
+  refused('lease'),
+  refused('pods'),
+  unreachable('node'),
+  unreachable('lease'),
+  unreachable('pods'),
+  { question: 'runtime', answer: notAsked },
+  { question: 'serving', answer: notAsked },
+  { question: 'static-pods', answer: notAsked },
+)
+const bad = fc.constantFrom<SeenFact>(
+  lease('1'),
+  node('False', { reportedAt: 1, answeredAt: 300 }),
+  node('Unknown'),
+  runtime('silent', '/b'),
+  serving(401),
+  serving('no-tls'),
+  serving(500),
+  staticPods([]),
+  staticPods([{ ...ETCD, hash: 'other' }]),
+  pods(['a', 'Evicted']),
+)
+const good = fc.constantFrom<SeenFact>(
+  lease('2'),
+  lease('3'),
+  node('True', { reportedAt: 1, answeredAt: 30 }),
+  runtime('answered'),
+  serving(403),
+  staticPods([API_SERVER, ETCD]),
+  pods(),
+)
+const anyFact = fc.oneof(nothingKnown, bad, good)
+const times = fc.integer({ min: 0, max: 600 })
+const seenFrom = (facts: fc.Arbitrary<SeenFact>) =>
+  fc.array(fc.tuple(times, facts), { maxLength: 30 }).map((list) => list.sort(([a], [b]) => a - b))
+const before = fc.option(fc.array(anyFact, { maxLength: 6 }), { nil: undefined })
+const changed = fc.option(fc.subarray(['maxPods', 'evictionHard.memory.available', 'featureGates.Some']), { nil: undefined })
+const anyStory: fc.Arbitrary<Story> = fc
+  .record({ before, changed, seen: seenFrom(anyFact), writtenAt: fc.option(times) })
+  .map(({ writtenAt, ...rest }) => ({ ...rest, now: 600, ...(writtenAt !== null && { writtenAt }) }))
+
+t.test('answers that say nothing never make a no', async () => {
+  fc.assert(
+    fc.property(before, seenFrom(nothingKnown), times, (was, seen, writtenAt) => {
+      const findings = judgeEvidence(snapshotOf({ before: was, seen, writtenAt, now: 600 }))
+      return findings.every(({ answer }) => answer !== 'no')
+    }),
+  )
+})
+
+t.test('without a baseline, only the Lease can make a no', async () => {
+  fc.assert(
+    fc.property(seenFrom(anyFact), times, (seen, writtenAt) => {
+      const findings = judgeEvidence(snapshotOf({ seen, writtenAt, now: 600 }))
+      return findings.every(({ answer, kind }) => answer !== 'no' || kind === 'lease')
+    }),
+  )
+})
+
+t.test('without a write of its own, the agent never says that the Lease is not renewed', async () => {
+  fc.assert(fc.property(before, seenFrom(anyFact), (was, seen) => find('lease', { before: was, seen, now: 600 }).answer !== 'no'))
+})
+
+t.test('answers to different questions at one time count the same in any order', async () => {
+  const atOnce = fc.shuffledSubarray<SeenFact>([
+    lease('1'),
+    node('True', { reportedAt: 1, answeredAt: 30 }),
+    runtime('silent', '/b'),
+    serving(401),
+    staticPods([ETCD]),
+    pods(['a', 'Evicted']),
+  ])
+  fc.assert(
+    fc.property(before, anyStory, atOnce, (was, story, facts) => {
+      const record = (list: readonly SeenFact[]) =>
+        recordStory({ ...story, before: was, seen: [...(story.seen ?? []), ...list.map((each) => [601, each] as const)] })
+      t.same(record(facts), record([...facts].reverse()))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+t.test('what was recorded is read again', async (t) => {
+  fc.assert(
+    fc.property(anyStory, (story) => {
+      const read: unknown = JSON.parse(JSON.stringify(recordStory(story)))
+      t.ok(isEvidenceRecord(read), JSON.stringify(read))
+    }),
+  )
+  t.notOk(isEvidenceRecord({ bootId: 'b', process: { invocationId: 'i' } }))
+  t.notOk(isEvidenceRecord({ bootId: 'b', baseline: { candidate: 1 } }))
+})
+
+t.test('the record stays small, whatever is answered', async (t) => {
+  const many = (from: number) => Array.from({ length: 5000 }, (_, index) => [`uid-${from + index}`.padEnd(36, '-'), 'Evicted'] as const)
+  const record = recordStory({ before: [pods(...many(0))], seen: [[60, pods(...many(9000))]] })
+  t.ok(JSON.stringify(record).length < 64 * 1024, `${JSON.stringify(record).length}`)
+})
+
+const RUNS_A: Running = { kind: 'known', content: contentOf(A), key: keyOf(A), startedAtUs: NOW_US - SECOND_US, invocationId: 'i-a' }
+const RUNS_B: Running = { ...RUNS_A, content: contentOf(B), key: keyOf(B), invocationId: 'i-b' }
+const NOTHING_NEW = {
+  now: { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 },
+  nodeName: 'node-1',
+  candidate: undefined,
+  startDeadlineUs: POLICY.startDeadlineUs,
+  healthySinceUs: 0,
+  verdicts: new Map(),
+  ...A_IS_KEPT,
+  proven: undefined,
+  facts: [],
+  writtenAtUs: undefined,
+}
+const about = (invocation: string, seen: SeenFact): Fact => ({ about: invocation, atUs: NOW_US, seen })
+
+t.test('a late answer about an earlier process is no answer', async (t) => {
+  const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-a', serving(403))] })
+  t.equal(record.process?.serving, undefined)
+})
+
+t.test('the baseline is of the process before the restart, and later answers do not change it', async (t) => {
+  const taken = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', serving(403))] })
+  t.same(taken.baseline?.serving, { status: 403, user: 'system:node:node-1' })
+  const restarted = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', serving(401))] })
+  t.same(restarted.baseline, taken.baseline)
+  t.equal(restarted.process?.serving?.status, 401)
+})
+
+t.test('a baseline that is asked for again keeps what is not answered then, and takes no answer from before', async (t) => {
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const taken = recordFacts(undefined, {
+    ...waits,
+    facts: [about('i-a', node('Unknown')), about('i-a', serving(403)), about('i-a', unreachable('pods'))],
+  })
+  const now = { ...NOTHING_NEW.now, monotonicUs: NOW_US + 10 * SECOND_US }
+  const renewed = renewBaseline(taken, now)
+  t.match(renewed.baseline, {
+    sinceUs: now.monotonicUs,
+    answered: { length: 0 },
+    unread: undefined,
+    serving: { status: 403 },
+    ready: 'Unknown',
+  })
+  t.equal(recordFacts(renewed, { ...waits, now, facts: [about('i-a', node('False'))] }).baseline, renewed.baseline)
+  const fact = { ...about('i-a', node('True')), atUs: now.monotonicUs + SECOND_US }
+  t.match(recordFacts(renewed, { ...waits, now, facts: [fact] }).baseline, { answered: ['node'], ready: 'True', serving: { status: 403 } })
+})
+
+t.test('a config on trial keeps its baseline while another one is activated, and is withdrawn again', async (t) => {
+  const taken = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] })
+  const runsB = { ...NOTHING_NEW, running: RUNS_B }
+  const onTrial = recordFacts(taken, runsB)
+  const waits = { ...runsB, candidate: keyOf(GOOD), facts: [about('i-b', node('False'))] }
+  const other = recordFacts(onTrial, waits)
+  t.match(other, { baseline: { candidate: keyOf(GOOD), ready: 'False' }, displaced: taken.baseline })
+  const withdrawn = recordFacts(other, { ...runsB, facts: [about('i-b', node('False'))] })
+  t.equal(findBaseline(withdrawn, runsB), taken.baseline)
+  t.match(recordFacts(dropBaseline(onTrial, runsB), waits), { displaced: taken.baseline }, 'however old')
+  t.equal(recordFacts(withdrawn, { ...runsB, proven: keyOf(B) }).displaced, undefined, 'its trial is over')
+
+  t.test('so does the fallback from it', async (t) => {
+    const verdicts = new Map([[keyOf(B), verdict(B, 'provisional')]])
+    const runsA = { ...NOTHING_NEW, running: { ...RUNS_A, invocationId: 'i-a2' }, verdicts }
+    t.equal(findBaseline(recordFacts(withdrawn, runsA), runsA), taken.baseline)
+    const fix = recordFacts(recordFacts(onTrial, runsA), { ...runsA, candidate: keyOf(GOOD) })
+    t.equal(findBaseline(recordFacts(fix, runsA), runsA), taken.baseline, 'while a fix waits')
+  })
+
+  t.test('but not once the other one has failed', async (t) => {
+    const again = { ...RUNS_B, invocationId: 'i-b2' }
+    const fallsBack = { ...NOTHING_NEW, running: again, verdicts: new Map([[keyOf(GOOD), verdict(GOOD, 'provisional')]]) }
+    const record = recordFacts(other, fallsBack)
+    t.equal(record.displaced, undefined)
+    t.match(findBaseline(record, fallsBack), { candidate: keyOf(GOOD) })
+  })
+})
+
+t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {
+  const fold = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), healthySinceUs: undefined }
+  const starting = recordFacts(undefined, { ...fold, facts: [about('i-a', serving('no-tls'))] })
+  t.same(starting.baseline?.answered, [])
+  const started = recordFacts(starting, { ...fold, facts: [about('i-a', serving(403))] })
+  t.match(started.baseline, { answered: ['serving'], serving: { status: 403 } })
+  const young = recordFacts(undefined, { ...fold, healthySinceUs: NOW_US - 1e6, facts: [about('i-a', serving('no-tls'))] })
+  t.same(young.baseline?.answered, [])
+  const closed = recordFacts(undefined, { ...fold, healthySinceUs: NOW_US - 3e6, facts: [about('i-a', serving('no-tls'))] })
+  t.same(closed.baseline?.answered, ['serving'], 'one that is healthy without a TLS port has none: no restart waits for it')
+})
+
+t.test('a restart of kubelet forgets what was seen, but not what it cost', async (t) => {
+  const first = recordFacts(undefined, {
+    ...NOTHING_NEW,
+    running: RUNS_B,
+    facts: [about('i-b', lease('1')), about('i-b', refused('node'))],
+  })
+  t.equal(first.process?.requests, 2)
+  const again = recordFacts(first, { ...NOTHING_NEW, running: { ...RUNS_B, invocationId: 'i-c' } })
+  t.equal(again.process?.requests, 2)
+  t.equal(again.process?.lease, undefined)
+})
+
+t.test('a record to which nothing is added is the same', async (t) => {
+  const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B })
+  t.equal(recordFacts(record, { ...NOTHING_NEW, running: RUNS_B }), record)
+  t.equal(recordFacts(record, { ...NOTHING_NEW, running: { kind: 'none' } }), record)
+})
+
+t.test('a record of another boot is left behind', async (t) => {
+  const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B })
+  const now = { ...NOTHING_NEW.now, bootId: 'boot-2' }
+  t.same(recordFacts(record, { ...NOTHING_NEW, now, running: { kind: 'none' } }), { bootId: 'boot-2' })
+})
+
+t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
+  const facts = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, verdicts: new Map(), ...A_IS_KEPT, proven: undefined }
+  const common = { ...facts, healthySinceUs: 0, writtenAtUs: undefined }
+  const now = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
+  const { running: before } = runs(A, { invocationId: 'invocation-0' })
+  const { running: after } = runs(C, { startedAgoUs: -SECOND_US })
+  if (before?.kind !== 'known' || after?.kind !== 'known') throw new Error('they run')
+  const known: Fact = { about: 'invocation-0', atUs: NOW_US, seen: node('True') }
+  const taken = recordFacts(undefined, { ...common, now, running: before, candidate: keyOf(B), facts: [known] })
+  const isCompared = (restart: Partial<RestartRecord>, later: typeof after = after, nRestarts = 0, from = taken): boolean => {
+    const restarts = [restartTo(B, { atUs: NOW_US, invocationBefore: 'invocation-0', ...restart })]
+    const fold = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: later, candidate: undefined, facts: [] }
+    return findBaseline(recordFacts(from, { ...fold, restarts, nRestarts }), { ...fold, running: later }) !== undefined
+  }
+  t.ok(isCompared({}), 'another config took the place of B before kubelet started')
+  t.notOk(isCompared({}, { ...after, content: 'local' }), 'local has no trial')
+  t.notOk(isCompared({}, after, 1), 'B has run unseen, and systemd has started kubelet again')
+  const between = { ...after, content: 'content-b@1', key: keyOf(B), invocationId: 'invocation-b' }
+  const ranB = recordFacts(taken, { ...common, now, running: between, candidate: undefined, facts: [] })
+  t.notOk(isCompared({}, after, 0, ranB), 'B has run')
+  const next = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: after, candidate: keyOf(GOOD), facts: [] }
+  const restarts = [restartTo(B, { atUs: NOW_US, invocationBefore: 'invocation-0' })]
+  const replaced = recordFacts(taken, { ...next, restarts, nRestarts: 0 })
+  t.match(
+    replaced.baseline,
+    { candidate: keyOf(GOOD), earlier: { ready: 'True' } },
+    'also where the next config is there at the first look',
+  )
+  t.notOk(isCompared({ target: keyOf(GOOD) }), 'it was taken for another restart')
+  t.notOk(isCompared({ invocationBefore: 'invocation-x' }), 'it was taken from another process')
+  t.notOk(isCompared({ atUs: NOW_US + 2 * SECOND_US }), 'that was a start before')
+  t.notOk(isCompared({}, { ...after, startedAtUs: NOW_US + 2 * POLICY.startDeadlineUs }), 'nor does a start much later count')
+  t.end()
+})
+
+t.test('what a config changes counts for that change alone', async (t) => {
+  const fields = ['maxPods']
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  t.same(recordFacts(undefined, { ...waits, changes: { from: contentOf(A), fields } }).baseline?.changed, fields)
+  t.equal(
+    recordFacts(undefined, { ...waits, changes: { from: 'other', fields } }).baseline?.changed,
+    undefined,
+    'compared with another config',
+  )
+  const early = recordFacts(undefined, waits)
+  t.equal(early.baseline?.changed, undefined)
+  const taken = recordFacts(early, { ...waits, changes: { from: contentOf(A), fields } })
+  t.same(taken.baseline?.changed, fields, 'preflight answers after the baseline has begun')
+  const restart = {
+    bootId: BOOT,
+    atUs: NOW_US,
+    target: keyOf(B),
+    fallback: false,
+    failed: false,
+    invocationBefore: 'i-a',
+    outcome: undefined,
+  }
+  const started = { ...NOTHING_NEW, restarts: [restart], nRestarts: 0 }
+  const running = { ...RUNS_B, startedAtUs: NOW_US }
+  t.same(recordFacts(taken, { ...started, running }).baseline?.changed, fields)
+  const other = recordFacts(taken, { ...started, running: { ...running, content: contentOf(GOOD), key: keyOf(GOOD) } })
+  t.match(other.baseline, { candidate: keyOf(GOOD), changed: undefined }, 'the restart started another config')
+})
