@@ -4,8 +4,9 @@
  * It plays several acts and exits with 0, or with 1 and the reason. With --keep it plays the first
  * act and keeps running.
  */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { prepareToPlay } from './keep.ts'
 import { BRISK, PATIENT } from './pace.ts'
@@ -17,8 +18,8 @@ const USAGE = `npm start               plays all acts, in less than a minute
 npm start -- --keep     plays the first act and keeps running, with commands to try
 npm start -- --patient  waits longer for everything, on a machine that is slow or busy
 `
-/** How many lines of the agent's log are printed with a failure. */
-const TAIL = 20
+/** How many lines of each agent's log are kept of a failure. */
+const TAIL = 200
 /** As in a shell: 128 + SIGINT. */
 const INTERRUPTED = 130
 
@@ -69,8 +70,7 @@ async function play(program: string, stop: AbortSignal): Promise<number> {
     return 0
   } catch (error) {
     if (stop.aborted) return INTERRUPTED
-    const tails = stage.world.nodes.map(({ name, agent }) => `The end of the agent's log on ${name}:\n${agent.tail(TAIL).join('\n')}`)
-    return fail(`${error instanceof Error ? error.message : error}\n${tails.join('\n')}`)
+    return fail(`${error instanceof Error ? error.message : error}; the logs of its agents are in ${keepLogs(stage)}`)
   } finally {
     await stage.world.close()
     if (stop.aborted) timeline.write('\nStopped; its processes and its directory are removed.')
@@ -84,6 +84,14 @@ async function keepWorld(stage: Stage, program: string, stop: AbortSignal): Prom
   const stopped = new Promise<void>((done) => (stop.aborted ? done() : stop.addEventListener('abort', () => done())))
   await Promise.race([stopped, stage.world.agent.exited])
   if (!stop.aborted) throw new Error(`the agent ended (${stage.world.agent.end})`)
+}
+
+/** Keeps the logs of the agents: their world is removed with the rest. */
+function keepLogs({ world }: Stage): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'failed-kubelet-demo-')), 'agents.log')
+  const logs = world.nodes.map(({ name, agent }) => `The end of the agent's log on ${name}:\n${agent.tail(TAIL).join('\n')}\n`)
+  writeFileSync(path, logs.join('\n'))
+  return path
 }
 
 function fail(why: string): number {

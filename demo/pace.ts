@@ -17,6 +17,15 @@ export interface Pace {
   readonly restartSecMs: number
 }
 
+/**
+ * On a busy machine everything comes later.
+ *
+ * @param load how many processes want a processor
+ */
+export function stretch(limitMs: number, load: number, processors: number): number {
+  return limitMs * Math.max(1, load / processors)
+}
+
 /** The slowest act takes 8 s: the agent finds an API server that was away. */
 export const BRISK: Pace = { limitMs: 20_000, answerMs: 1000, startDeadline: '10s', healthTolerance: '3s', restartSecMs: 1000 }
 

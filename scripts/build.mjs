@@ -12,7 +12,7 @@
  */
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -198,5 +198,6 @@ const unused = [...STUBS, ...SMALL]
   .map(({ module, from }) => `${module} (imported from ${from})`)
 if (entry === MAIN && unused.length > 0)
   throw new Error(`no module imports what these stubs replace; a package has changed: ${unused.join(', ')}`)
-for (const [file, { bytes }] of Object.entries(metafile.outputs))
-  if (file.endsWith('.mjs')) console.log(`${file}\t${Math.ceil(bytes / 1024)} KiB`)
+const written = Object.entries(metafile.outputs).filter(([file]) => file.endsWith('.mjs'))
+const kib = Math.ceil(written.reduce((sum, [, { bytes }]) => sum + bytes, 0) / 1024)
+console.log(`${relative('.', main)} and ${written.length - 1} files beside it: ${kib} KiB`)

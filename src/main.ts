@@ -59,7 +59,7 @@ const terminal = {
   },
   err: (text: string) => void process.stderr.write(text),
   color: wantsColor(process.stdout.isTTY, process.env),
-  width: process.stdout.columns ?? 80,
+  width: process.stdout.columns,
   unread: unread.signal,
 }
 const platform = `node ${process.versions.node}, ${process.platform}/${process.arch}`

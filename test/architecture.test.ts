@@ -58,7 +58,7 @@ const ADAPTERS: readonly string[] = [
   'checkpoint/node-disk.ts',
   'command/agent/config-file.ts',
   'command/agent/rights.ts',
-  'command/plugin/ask.ts',
+  'command/ask.ts',
   'command/read-input.ts',
   'directory/owned-files.ts',
   'directory/watch-directory.ts',

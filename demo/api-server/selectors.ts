@@ -1,5 +1,6 @@
 /**
- * Field and label selectors: comma-separated `path=value`, `path==value` and `path!=value`. Pure.
+ * Field and label selectors: comma-separated `path=value`, `path==value`, `path!=value`, `path` and
+ * `!path`. Pure.
  */
 import { isJsonObject, type KubeObject } from './objects.ts'
 
@@ -18,7 +19,9 @@ function parseTerms(text: string): { path: string; equal: boolean; value: string
     .split(',')
     .filter((term) => term !== '')
     .map((term) => {
-      const [, path = term, operator = '=', value = ''] = /^([^!=]+)(!=|==?)(.*)$/.exec(term) ?? []
+      const [, path, operator, value = ''] = /^([^!=]+)(!=|==?)(.*)$/.exec(term) ?? []
+      // Without a value: it exists, or it does not.
+      if (path === undefined) return { path: term.replace(/^!/, ''), equal: term.startsWith('!'), value: '' }
       return { path, equal: operator !== '!=', value }
     })
 }

@@ -54,8 +54,8 @@ const BEFORE = 2
 const AFTER = 3
 /** Characters shown of a beginning that both values share. */
 const LEAD = 6
-/** Less says nothing any more. */
-const SHORTEST_VALUE = 12
+/** Less says nothing any more, and `as on the node` is not cut. */
+const SHORTEST_VALUE = 14
 
 function cutValues(rows: readonly (readonly Cell[])[], width: number): readonly (readonly Cell[])[] {
   const widest = (column: number) => Math.max(...rows.map((row) => plainText(row[column] ?? '').length))

@@ -78,6 +78,8 @@ export interface Program<C extends Command<never> = Command<never>> {
   flagsOf(command: C | undefined): readonly CommandOption[]
   /** Paragraphs of the help. undefined: of the help of the program. */
   notesOn(command: C | undefined): readonly string[]
+  /** Advice in place of a flag that other programs have. */
+  readonly hints?: ReadonlyMap<string, string>
   /** The meaning of exit code 2, where a command does not say it. */
   readonly misuse: string
 }

@@ -2,7 +2,7 @@
  * Reads a command line: flags stand anywhere, as in kubectl. Reports all problems together. Pure.
  */
 import { parseArgs } from 'node:util'
-import { nearest } from '../values/nearest.ts'
+import { nearby } from '../values/nearest.ts'
 import { type Command, type CommandLine, type CommandOption, type Program, parseGiven } from './command.ts'
 
 export type LineReading<C> =
@@ -114,11 +114,18 @@ function describeUnknownFlag<C extends Command<never>>(
     return others.length === 1
       ? `${raw}: only the command ${other.name} takes this flag`
       : `${raw}: only the commands ${others.map(({ name }) => name).join(', ')} take this flag`
-  const known = [...optionsOf(program, command).map(({ name }) => name), 'help', ...(command === undefined ? ['version'] : [])]
-  return `${raw}: unknown flag; the nearest known one is ${nearest(
+  const meant = program.hints?.get(raw)
+  if (meant !== undefined) return `${raw}: unknown flag; ${meant}`
+  const options = optionsOf(program, command)
+  const formats = options.find(({ name }) => name === 'output')?.kind.choices ?? []
+  const known = [...options.map(({ name }) => name), 'help', ...(command === undefined ? ['version'] : [])]
+  const found = nearby(
     raw,
-    known.map((name) => `--${name}`),
-  )}`
+    [...known, ...formats].map((name) => `--${name}`),
+  )
+  if (found === undefined) return `${raw}: unknown flag`
+  const format = known.includes(found.slice(2)) ? undefined : found.slice(2)
+  return format === undefined ? `${raw}: unknown flag; the nearest known one is ${found}` : `${raw}: unknown flag; write -o ${format}`
 }
 
 function describeUnknownCommand<C extends Command<never>>(words: readonly string[], commands: readonly C[]): string {
@@ -126,7 +133,8 @@ function describeUnknownCommand<C extends Command<never>>(words: readonly string
   const names = commands.map(({ name }) => name)
   const group = names.filter((name) => name.startsWith(`${words[0]} `))
   if (group.length > 0) return `${words.join(' ')}: write one of ${group.join(', ')}`
-  return `${words[0]}: unknown command; the nearest known one is ${nearest(words[0] ?? '', names)}`
+  const found = nearby(words[0] ?? '', names)
+  return `${words[0]}: unknown command${found === undefined ? '' : `; the nearest known one is ${found}`}`
 }
 
 /** The values of those that are given. */

@@ -34,15 +34,21 @@ export function headOf(...titles: readonly string[]): readonly Cell[] {
 
 const CODES: Readonly<Record<Tone, string>> = { plain: '', strong: '1', faint: '2', good: '32', warning: '33', bad: '31' }
 
-/**
- * Formats rows as lines. A column is as wide as its widest cell, not counting last cells of rows.
- * Lines do not end in white space.
- */
-export function alignColumns(rows: readonly (readonly Cell[])[], color: boolean): string[] {
-  const widths: number[] = []
+/** A column is as wide as its widest cell, not counting last cells of rows. */
+export function measureColumns(rows: readonly (readonly Cell[])[], least: readonly number[] = []): number[] {
+  const widths = [...least]
   for (const row of rows) {
     for (const [column, cell] of row.slice(0, -1).entries()) widths[column] = Math.max(widths[column] ?? 0, plainText(cell).length)
   }
+  return widths
+}
+
+/**
+ * Formats rows as lines, which do not end in white space.
+ *
+ * @param widths of the columns, where they are not those of these rows alone
+ */
+export function alignColumns(rows: readonly (readonly Cell[])[], color: boolean, widths = measureColumns(rows)): string[] {
   return rows.map((row) => {
     const last = row.findLastIndex((cell) => plainText(cell) !== '')
     const cells = row.slice(0, last + 1).map((cell, column) => {

@@ -11,12 +11,13 @@ import { findOffset, layOut, parseJsonText } from '../kubelet/json.ts'
 import { findWrapper, type HeldConfig, type Wrapped } from '../kubelet/wrappers.ts'
 import { type Position, positionsIn, type YamlReader } from '../kubelet/yaml-document.ts'
 import { locateNearest } from '../preflight/finding.ts'
+import { foldName } from '../values/go-syntax.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import type { PlaceInFile } from './manifest-text.ts'
 
 type Readers = Pick<YamlReader, 'all' | 'firstOfAny'>
 
-export type WrappedReading =
+type WrappedReading =
   /** As it is, it may be a KubeletConfiguration. */
   | { readonly kind: 'none' }
   | {
@@ -75,8 +76,9 @@ type Taken = Found & { readonly held: HeldConfig }
 const SAVE = 'save the KubeletConfiguration as a file of its own, and give that'
 const NO_NODE_CONFIG = 'this is user data in MIME parts, and none of them is an application/node.eks.aws in plain text'
 
+/** Kubelet ignores the case of the key: see `checkKind`. */
 function isConfig(value: unknown): value is JsonObject {
-  return isObject(value) && value.kind === KIND
+  return isObject(value) && Object.entries(value).some(([name, kind]) => kind === KIND && foldName(name) === 'kind')
 }
 
 async function take({ document, wrapped, held }: Taken, count: number, yaml: Readers): Promise<WrappedReading> {
@@ -102,8 +104,11 @@ function describePlace(
 
 async function nameAll(found: readonly Taken[], count: number, yaml: Readers): Promise<WrappedReading> {
   const places: string[] = []
-  for (const { document, wrapped, held } of found.slice(0, 10))
-    places.push(describePlace(wrapped, held.path, (await locateIn(document, yaml))(held.path), document, count))
+  let last: { readonly document: Document; readonly locate: (path: FieldPath) => Position | undefined } | undefined
+  for (const { document, wrapped, held } of found.slice(0, 10)) {
+    if (last?.document !== document) last = { document, locate: await locateIn(document, yaml) }
+    places.push(describePlace(wrapped, held.path, last.locate(held.path), document, count))
+  }
   const more = found.length > places.length ? ', and more' : ''
   return {
     kind: 'named',
@@ -138,15 +143,19 @@ async function locateIn({ text, before }: Document, yaml: Readers): Promise<(pat
   }
 }
 
-const HEAD = `apiVersion: ${API_VERSION}\nkind: ${KIND}\n`
-
 /** The text of a config in a document: as it is there, if it stands in lines of its own. */
 async function cutOut({ text, before }: Document, { value }: HeldConfig, key: Position | undefined, yaml: Readers): Promise<string> {
   const block = key === undefined || looksLikeJson(text) ? undefined : cutBlock(text.split('\n'), { ...key, line: key.line - before })
-  const again = block === undefined ? undefined : await yaml.firstOfAny(block)
-  const isSame = again?.ok === true && isDeepStrictEqual(again.value, value)
-  const body = isSame && block !== undefined ? block : (await import('../kubelet/yaml.ts')).formatDocument(value)
-  return value.kind === undefined ? `${value.apiVersion === undefined ? HEAD : `kind: ${KIND}\n`}${body}` : body
+  const kind = value.kind === undefined ? { kind: KIND } : {}
+  const head = value.kind === undefined && value.apiVersion === undefined ? { apiVersion: API_VERSION, ...kind } : kind
+  const lines = Object.entries(head).map(([name, word]) => `${name}: ${word}\n`)
+  if (block !== undefined) {
+    const cut = `${lines.join('')}${block}`
+    const again = await yaml.firstOfAny(cut)
+    // A block may be lines that cannot follow others, or need an anchor that is elsewhere.
+    if (again.ok && isDeepStrictEqual(again.value, { ...head, ...value })) return cut
+  }
+  return `${lines.join('')}${(await import('../kubelet/yaml.ts')).formatDocument(value)}`
 }
 
 /** The lines below a key that are indented more, without that indentation. */
@@ -165,6 +174,7 @@ function cutBlock(lines: readonly string[], { line, column }: Position): string 
 
 async function readDocuments(pieces: readonly Piece[], yaml: Readers): Promise<Document[]> {
   const documents: Document[] = []
+  if (pieces.length > MOST_PIECES) return []
   for (const piece of pieces) {
     const read = await readPiece(piece, yaml)
     if (read === undefined) return []
@@ -215,26 +225,24 @@ function splitMime(text: string): Piece[] | undefined {
   const lines = text.split(/\r?\n/)
   const boundary = /boundary="?([^"\s;]+)/i.exec(headersOf(lines, 0).text)?.[1]
   if (boundary === undefined) return undefined
-  const marks = lines
-    .flatMap((line, index) => (line === `--${boundary}` || line === `--${boundary}--` ? [index] : []))
-    .slice(0, MOST_PIECES)
-  return marks.slice(0, -1).flatMap((mark, index) => {
-    const { text: headers, end } = headersOf(lines, mark + 1)
+  const last = lines.indexOf(`--${boundary}--`)
+  // A part that is not closed counts: the text may have been cut.
+  const own = last < 0 ? lines : lines.slice(0, last)
+  const marks = own.flatMap((line, index) => (line === `--${boundary}` ? [index] : []))
+  return marks.flatMap((mark, index) => {
+    const { text: headers, end } = headersOf(own, mark + 1)
     const isPlain =
       /^content-type:\s*application\/node\.eks\.aws\b/im.test(headers) && !/^content-transfer-encoding:\s*base64/im.test(headers)
-    return isPlain ? [{ text: lines.slice(end + 1, marks[index + 1]).join('\n'), before: end + 1 }] : []
+    return isPlain ? [{ text: own.slice(end + 1, marks[index + 1]).join('\n'), before: end + 1 }] : []
   })
 }
 
+const MOST_HEADERS = 50
+
 /** Up to the empty line behind them. */
 function headersOf(lines: readonly string[], start: number): { readonly text: string; readonly end: number } {
-  const empty = lines.indexOf('', start)
-  const end = empty < 0 ? lines.length : empty
-  return {
-    text: lines
-      .slice(start, Math.min(end, start + 50))
-      .join('\n')
-      .slice(0, 4000),
-    end,
-  }
+  const some = lines.slice(start, start + MOST_HEADERS)
+  const empty = some.indexOf('')
+  const headers = empty < 0 ? some : some.slice(0, empty)
+  return { text: headers.join('\n').slice(0, 4000), end: empty < 0 ? lines.length : start + empty }
 }

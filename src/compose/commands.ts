@@ -15,6 +15,7 @@ import { RequestWriter } from '../checkpoint/requests.ts'
 import { findAgent, takeOver } from '../command/agent/agent-here.ts'
 import type { CommandContext } from '../command/agent/command.ts'
 import { findVantage, readRightsFrom } from '../command/agent/rights.ts'
+import { ask } from '../command/ask.ts'
 import { readInput } from '../command/read-input.ts'
 import type { Terminal } from '../command/terminal.ts'
 import { lookAtSocket, readLink } from '../directory/owned-files.ts'
@@ -78,6 +79,7 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
     checkpoints: stores.checkpoints,
     files,
     readInput,
+    ask,
     yaml,
     inspect: inspection.inspect,
     compare: inspection.compare,

@@ -5,9 +5,9 @@
  */
 import { homedir } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
+import { ask } from '../command/ask.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../command/command.ts'
 import { complete, type ListNames } from '../command/complete.ts'
-import { ask } from '../command/plugin/ask.ts'
 import type { PluginContext } from '../command/plugin/command.ts'
 import { listNames } from '../command/plugin/config-maps.ts'
 import { USUAL_NAMESPACE } from '../command/plugin/options.ts'
@@ -29,12 +29,21 @@ interface PluginStart {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export function startPlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
+/** @returns the exit code: of the command, or as a shell has it of what a signal ended */
+export async function startPlugin(args: readonly string[], start: PluginStart): Promise<number> {
   const build = { ...start, version: AGENT_VERSION }
-  return runProgram(args, PLUGIN_PROGRAM, {
+  const stopper = new AbortController()
+  let ended: number | undefined
+  const stop = (_: NodeJS.Signals, number: number) => {
+    ended = 128 + number
+    stopper.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const status = await runProgram(args, PLUGIN_PROGRAM, {
     ...build,
-    prepare: (command, line) => preparePlugin((shared) => open(shared, start), build, command, line),
+    prepare: (command, line) => preparePlugin((shared) => open(shared, start, stopper.signal), build, command, line),
   })
+  return ended ?? status
 }
 
 /**
@@ -42,22 +51,21 @@ export function startPlugin(args: readonly string[], start: PluginStart): Promis
  * has no names.
  */
 export async function completePlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
-  const list: ListNames = async (kind, shared) => listNames(open(shared, start), kind)
+  const { signal } = new AbortController()
+  const list: ListNames = async (kind, shared) => listNames(open(shared, start, signal), kind)
   const text = await complete(args, PLUGIN_PROGRAM, (kind, shared) => list(kind, shared).catch(() => []))
   start.terminal.out(text)
   return EXIT.fine
 }
 
 /** @throws Failure: why there is no cluster to talk to */
-function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStart): PluginContext {
+function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStart, signal: AbortSignal): PluginContext {
   const reading = readUserKubeconfig(
     { files: listKubeconfigs(shared.kubeconfig, env.KUBECONFIG, homedir()), context: shared.context || undefined },
     Date.now,
   )
   if (reading.kind !== 'ok') throw new Failure(reading.detail)
   const kubeconfig = { current: () => reading, forget: () => {} }
-  const stopper = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort())
   return {
     // A list of 5,000 Nodes takes 20 MiB less than over HTTP/2, and there is no fleet of plugins.
     api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${AGENT_VERSION}`, http2: false }),
@@ -66,10 +74,10 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
     namespace: shared.namespace ?? USUAL_NAMESPACE,
     yaml,
     version: AGENT_VERSION,
-    signal: stopper.signal,
+    signal,
     wallMs: Date.now,
     monotonicUs: () => Math.round(performance.now() * 1000),
-    sleep: (ms) => after(ms, undefined, { signal: stopper.signal }).catch(() => {}),
+    sleep: (ms) => after(ms, undefined, { signal }).catch(() => {}),
     readInput,
     formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,

@@ -137,6 +137,21 @@ export function isAwaitedByOthers(snapshot: Snapshot, source: ConfigSource, cont
 }
 
 /**
+ * Whether a failure of this content here would be a veto: it has a rollout that is not known to be
+ * finished.
+ */
+export function isInRollout(
+  { stagings, rollout }: Pick<Snapshot, 'stagings' | 'rollout'>,
+  source: ConfigSource,
+  content: ContentHash,
+): boolean {
+  const latest = findLatest({ stagings }, source)
+  if (latest === undefined || latest.staged.content !== content) return false
+  const isKnown = rollout?.config === latest.staging.config && rollout.hash === latest.staged.hash
+  return !isKnown || rollout.progress?.finished !== true
+}
+
+/**
  * Whether the record has a claim of this node for what kubelet runs, whose trial has passed without
  * a proof.
  */

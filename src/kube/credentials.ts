@@ -12,7 +12,7 @@ import { dirname, resolve } from 'node:path'
 import { type Cluster, type Context, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
 import { type CommandResult, describeEnd, runCommand, succeeded } from '../process/run-command.ts'
-import { errorCode } from '../values/errors.ts'
+import { describeUnreadable, errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
@@ -81,9 +81,9 @@ function readFile(path: string): string | KubeconfigProblem {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const code = errorCode(error)
+    const code = errorCode(error) ?? String(error)
     const kind = code === 'ENOENT' ? 'absent' : 'unreadable'
-    return { kind, detail: `kubeconfig ${path} cannot be read: ${code}` }
+    return { kind, detail: `kubeconfig ${path} ${describeUnreadable(code)}` }
   }
 }
 
@@ -224,7 +224,7 @@ function findMissingFile(parsed: ParsedKubeconfig): string | undefined {
     try {
       accessSync(file, constants.R_OK)
     } catch (error) {
-      return `${file}, which cannot be read: ${errorCode(error)}`
+      return `${file}, which ${describeUnreadable(errorCode(error) ?? String(error))}`
     }
   }
   return undefined

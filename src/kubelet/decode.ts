@@ -7,6 +7,7 @@
  * Checks the types of the fields that every kubelet since 1.20 has; older kubelets ignore newer
  * fields.
  */
+import { shorten } from '../values/cut.ts'
 import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, FieldTable } from './field.ts'
@@ -136,7 +137,7 @@ function findField(path: FieldPath): Field | undefined {
 }
 
 export function describeMisfit({ path, wanted }: Misfit): string {
-  return `${formatPath(path)} must be ${wanted}`
+  return `${shorten(formatPath(path))} must be ${wanted}`
 }
 
 function describe(value: unknown): string {

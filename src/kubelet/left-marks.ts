@@ -114,5 +114,5 @@ export function findBreaking(text: string, line: number): { readonly mark: LeftM
 /** With blanks for comments and text in quotes, in which a mark does no harm. */
 function blank(line: string): string {
   const outside = line.replace(QUOTED, (found) => ' '.repeat(found.length))
-  return outside.replace(/(^|\s)#.*$/, '$1')
+  return outside.replace(/(^|\s)#[\s\S]*$/, '$1')
 }

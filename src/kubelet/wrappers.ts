@@ -83,9 +83,13 @@ const OF_CONFIGZ = ['syncFrequency', 'fileCheckFrequency', 'httpCheckFrequency',
  */
 const CONFIGZ = () => 'kubelet-cfg-agent generate --from-file makes a config of it, which takes care of what is empty or a mere default'
 
-/** By its fields alone. */
+/**
+ * By its fields alone. The config that kubeadm writes has them all, as 0s, for which kubelet
+ * reports its defaults. In that config, a list that is missing has its default; in an answer, it is
+ * empty.
+ */
 export function isWholeAnswer(value: JsonObject): boolean {
-  return OF_CONFIGZ.every((name) => Object.hasOwn(value, name))
+  return OF_CONFIGZ.every((name) => Object.hasOwn(value, name) && value[name] !== '0s')
 }
 
 const own = (whose: string) => () => `those fields are ${whose}, not all of them kubelet's: ${WRITE}`
@@ -195,8 +199,6 @@ export interface Wrapped {
   readonly advice: string
 }
 
-const MOST_HELD = 20
-
 /** undefined: none that is known. */
 export function findWrapper(value: unknown): Wrapped | undefined {
   const wrapper = isObject(value) ? WRAPPERS.find(({ is }) => is(value)) : undefined
@@ -211,10 +213,7 @@ export function findWrapper(value: unknown): Wrapped | undefined {
 
 function expand(value: unknown, [step, ...rest]: readonly string[], path: FieldPath = []): { path: FieldPath; value: unknown }[] {
   if (step === undefined) return [{ path, value }]
-  if (step === '*')
-    return (Array.isArray(value) ? value.slice(0, 1000) : [])
-      .flatMap((item, index) => expand(item, rest, [...path, index]))
-      .slice(0, MOST_HELD)
+  if (step === '*') return Array.isArray(value) ? value.flatMap((item: unknown, index) => expand(item, rest, [...path, index])) : []
   return isObject(value) && Object.hasOwn(value, step) ? expand(value[step], rest, [...path, step]) : []
 }
 

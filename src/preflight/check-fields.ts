@@ -11,6 +11,7 @@ import type { Field, FieldTable } from '../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { FIELDS, findMisfits, isKnown, LAST_IN_TABLES, listObjects, NEWEST_MINOR } from '../kubelet/fields.ts'
 import type { Position } from '../kubelet/yaml-document.ts'
+import { LONGEST_NAME, shorten } from '../values/cut.ts'
 import { type KubeletFlags, NO_FLAGS, overlayFlags } from './change/kubelet-flags.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkAtStart, checkLogRotation, checkSysctls } from './fields/at-start.ts'
@@ -19,9 +20,7 @@ import {
   describeRange,
   type FieldProblem,
   type FieldRuleInput,
-  LONGEST_NAME,
   SUPPLIED_BY,
-  shorten,
   type Unseen,
   type WholeInput,
   weigh,

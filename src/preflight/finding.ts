@@ -5,6 +5,7 @@
  */
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import type { LocatedYaml, Position } from '../kubelet/yaml-document.ts'
+import { shorten } from '../values/cut.ts'
 
 /** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
@@ -118,7 +119,7 @@ export function refusalReason({ findings }: Report): 'load' | 'validate' {
  * does not count.
  */
 function missingName({ path, problem }: Pick<Finding, 'path' | 'problem'>): string {
-  const name = formatPath(path)
+  const name = shorten(formatPath(path))
   if (name === '') return ''
   const pieces = problem.split(name)
   const isNamed = pieces.some((after, at) => at > 0 && !/[\w-]$|\w\.$/.test(pieces[at - 1] ?? '') && !/^[\w-]/.test(after))

@@ -145,7 +145,7 @@ export function withoutOverlay({ overlay: _, ...source }: ConfigMapSource): Conf
 
 /**
  * For logs and messages: `local`, `kube-system/my-config:kubelet@212`, or
- * `kube-system/my-config:kubelet@212+overlay-3f9a0c11`.
+ * `kube-system/my-config:kubelet@212+merged-3f9a0c11`.
  */
 export function describeSource(source: ConfigSource): string {
   if (source === 'local') return 'local'
@@ -164,7 +164,7 @@ export function describeVersion({
   readonly resourceVersion: string
   readonly overlay?: string | undefined
 }): string {
-  return overlay === undefined ? resourceVersion : `${resourceVersion}+overlay-${overlay.slice(0, SHOWN)}`
+  return overlay === undefined ? resourceVersion : `${resourceVersion}+merged-${overlay.slice(0, SHOWN)}`
 }
 
 /** How many characters of a hash messages show. */

@@ -10,6 +10,13 @@ export function cutToBytes(text: string, limit: number): string {
   return bytes.subarray(0, end).toString() + ellipsis
 }
 
+/** Names that people chose and that are longer are cut in a sentence. */
+export const LONGEST_NAME = 80
+
+export function shorten(text: string): string {
+  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text
+}
+
 /**
  * Characters that can disguise a text: those that control a terminal or the direction of writing,
  * those that nobody sees (zero-width, TAG, fillers, variation selectors), and halves of characters.

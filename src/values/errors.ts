@@ -18,6 +18,22 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
+/** Why a file that somebody named cannot be read, by the code of the error. */
+export function describeUnreadable(code: string): string {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist'
+    case 'EISDIR':
+      return 'is a directory: name a file in it'
+    case 'EACCES':
+    case 'EPERM':
+      return 'cannot be read: permission denied'
+    default:
+      return `cannot be read: ${code}`
+  }
+}
+
 /** The work takes more time or memory than it may. */
 export class LimitError extends Error {
   override readonly name = 'LimitError'

@@ -18,6 +18,17 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best
 }
 
+/** The same, where few letters differ or it begins so: a distant name helps nobody. */
+export function nearby(name: string, known: readonly string[]): string | undefined {
+  const letters = (text: string) => text.replace(/^-+/, '').toLowerCase()
+  const typed = letters(name)
+  const begun = typed.length < 3 ? undefined : known.find((candidate) => letters(candidate).startsWith(typed))
+  if (begun !== undefined) return begun
+  const found = nearest(name, known)
+  const most = Math.max(1, Math.floor(typed.length / 4))
+  return found !== undefined && typed.length > 1 && editDistance(typed, letters(found)) <= most ? found : undefined
+}
+
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

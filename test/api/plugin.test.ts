@@ -1,6 +1,6 @@
 /** The plugin's lists: in pages, whatever the size of the fleet, and past an expired version. */
 import t from 'tap'
-import { PAGE } from '../../src/command/plugin/list-pages.ts'
+import { PAGE } from '../../src/command/list-pages.ts'
 import { nodeObject, startPluginWorld } from '../command/plugin/world.ts'
 
 t.test('a fleet is read in pages, each Node once', async (t) => {

@@ -36,6 +36,21 @@ t.test('an unknown flag is named as it was typed, and never taken for --help', a
   t.match(read('versions', 'pods', '-w'), { problems: ['-w: only the command get takes this flag'] })
 })
 
+t.test('a hint names what was meant, or there is none', async (t) => {
+  const problem = (...args: string[]) => {
+    const reading = read(...args)
+    return 'problems' in reading ? reading.problems : []
+  }
+  t.same(problem('get', '--jsn'), ['--jsn: unknown flag; write -o json'])
+  t.same(problem('get', '--yaml'), ['--yaml: unknown flag; write -o yaml'])
+  t.same(problem('get', '--watc'), ['--watc: unknown flag; the nearest known one is --watch'])
+  for (const flag of ['-A', '--all-namespaces']) t.match(problem('get', flag), [/: unknown flag; Nodes have no namespace, .* -n names/])
+  t.same(problem('get', '--field-selector', 'x'), ['--field-selector: unknown flag'])
+  t.same(problem('get', '-z'), ['-z: unknown flag'])
+  t.same(problem('nope'), ['nope: unknown command'])
+  t.same(problem('help', 'nope'), ['nope: unknown command'])
+})
+
 t.test('without a command, a flag is a problem only where no command takes it', async (t) => {
   t.match(read('-o', 'json'), { kind: 'wrong', problems: ['a command is missing'] })
   const swallows = read('--insecure-skip-tls-verify', 'get', 'n1')

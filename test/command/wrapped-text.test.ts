@@ -46,6 +46,7 @@ Content-Type: application/node.eks.aws
 ${NODEADM}
 --BOUNDARY--
 `
+const TWO_PARTS = MIME.replace('--BOUNDARY--', `--BOUNDARY\nContent-Type: application/node.eks.aws\n\n${NODEADM}--BOUNDARY--`)
 const OPENSHIFT = `apiVersion: machineconfiguration.openshift.io/v1
 kind: KubeletConfig
 metadata: {name: c}
@@ -71,7 +72,7 @@ const K0S =
 const TALOS = 'version: v1alpha1\nmachine:\n  kubelet:\n    extraConfig:\n      maxPod: 50\n'
 
 t.test('takes a config that is exact, and knows where each field of it was', async (t) => {
-  const cases: [name: string, text: string, from: string, isPart: boolean, line: number, column: number, config?: string][] = [
+  const cases: (readonly [name: string, text: string, from: string, isPart: boolean, line: number, column: number, config?: string])[] = [
     [
       'eksctl',
       EKSCTL,
@@ -114,6 +115,18 @@ t.test('takes a config that is exact, and knows where each field of it was', asy
       5,
       `${HEAD}kubeReserved:\n  memory: 300Mi\nmaxPod: 50\n`,
     ],
+    ...['{maxPod: 50}', '!!map\n      maxPod: 50', '&a\n      maxPod: 50'].map(
+      (body) =>
+        [
+          `lines that cannot follow others: ${body}`,
+          `${TALOS.slice(0, TALOS.lastIndexOf('maxPod'))}${body}\n`,
+          'machine.kubelet.extraConfig of a machine config of Talos, line 4',
+          true,
+          body.includes('\n') ? 6 : 5,
+          body.startsWith('{') ? 8 : 7,
+          `${HEAD}maxPod: 50\n`,
+        ] as const,
+    ),
   ]
   for (const [name, text, from, isPart, line, column, config] of cases) {
     const reading = await read(text)
@@ -196,6 +209,33 @@ t.test('names what it cannot take, with its place', async (t) => {
       'save one of them as a file, and give that',
     ],
     [
+      TWO_PARTS,
+      'this holds 2 KubeletConfigurations: spec.kubelet.config of a NodeConfig of nodeadm, document 1, line 18; ' +
+        'spec.kubelet.config of a NodeConfig of nodeadm, document 2, line 29',
+      undefined,
+      'save one of them as a file, and give that',
+    ],
+    [
+      TWO_PARTS.slice(0, TWO_PARTS.lastIndexOf('--BOUNDARY--')),
+      'this holds 2 KubeletConfigurations: spec.kubelet.config of a NodeConfig of nodeadm, document 1, line 18; ' +
+        'spec.kubelet.config of a NodeConfig of nodeadm, document 2, line 29',
+      undefined,
+      'save one of them as a file, and give that',
+    ],
+    [
+      TWO_PARTS.replace('--BOUNDARY\nContent-Type: text', `${'--BOUNDARY\n\n'.repeat(300)}--BOUNDARY\nContent-Type: text`),
+      'this holds 2 KubeletConfigurations: spec.kubelet.config of a NodeConfig of nodeadm, document 1, line 618; ' +
+        'spec.kubelet.config of a NodeConfig of nodeadm, document 2, line 629',
+      undefined,
+      'save one of them as a file, and give that',
+    ],
+    [
+      `${EKSCTL.slice(0, EKSCTL.indexOf('- name: one'))}${'- kubeletExtraConfig: {maxPods: 5}\n'.repeat(30)}`,
+      `this holds 30 KubeletConfigurations: ${Array.from({ length: 10 }, (_, at) => `nodeGroups[${at}].kubeletExtraConfig of a ClusterConfig of eksctl, line ${at + 5}`).join('; ')}, and more`,
+      undefined,
+      'save one of them as a file, and give that',
+    ],
+    [
       MIME.replace('application/node.eks.aws', 'text/plain'),
       'this is user data in MIME parts, and none of them is an application/node.eks.aws in plain text',
       undefined,
@@ -209,12 +249,24 @@ t.test('names what it cannot take, with its place', async (t) => {
   }
 })
 
+t.test('of many configs in one document, the document is read for their places once', async (t) => {
+  let reads = 0
+  const counted: typeof IN_PLACE.firstOfAny = (text) => {
+    reads += 1
+    return IN_PLACE.firstOfAny(text)
+  }
+  const text = EKSCTL.replace('- name: one\n', '- kubeletExtraConfig: {maxPods: 5}\n'.repeat(9))
+  t.match(await readWrapped(text, { all: IN_PLACE.all, firstOfAny: counted }), { kind: 'named', problem: /^this holds 10 / })
+  t.equal(reads, 1)
+})
+
 t.test('leaves alone what may be a config or a part as it is', async (t) => {
   for (const text of [
     '',
     HEAD,
     `${HEAD}---\n${HEAD}`,
     `---\n---\n${HEAD}`,
+    `${HEAD.replace('kind', 'Kind')}---\n${HEAD}`,
     'maxPods: 5\n',
     'maxPods: 5\npodMaxPids: 5\n',
     'podMaxPid: 5\n',
@@ -244,7 +296,7 @@ t.test('validate says what was taken, and shows the lines of the file', async (t
   const reserving = EKSCTL.replace('maxPod: 50', 'cpuManagerPolicy: static').replace('memory: 300Mi', 'pid: "100"')
   t.match(
     await validate(reserving),
-    { code: 0, out: /:11:5: warning: .*unless the node's local config or a flag .*\[fields\/static-policy\]/ },
+    { code: 0, out: /:11:5: warning: .*\(the node's local config or a flag .*\[fields\/static-policy\]/ },
     'eksctl may supply the rest',
   )
   const kops = await validate('apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec:\n  kubelet: {}\n')

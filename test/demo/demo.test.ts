@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -142,6 +142,8 @@ t.test('a failed act says why', async (t) => {
   const { code, text, left } = await play(t, ['--agent', broken])
   t.equal(code, 1)
   t.match(text, 'The demo failed: the agent ended (exit code 3) while the demo waited until the agent has checked itself')
-  t.match(text, 'no such thing as an agent', 'it quotes the log of the agent')
+  const [line = '', path = ''] = /^The demo failed: .*; the logs of its agents are in (.*)$/m.exec(text) ?? []
+  t.ok(text.trimEnd().endsWith(line), 'one line, which is the last')
+  t.match(readFileSync(path, 'utf8'), 'no such thing as an agent', 'they have the words of the agent')
   t.strictSame(left, [])
 })

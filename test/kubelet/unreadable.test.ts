@@ -17,6 +17,7 @@ t.test('says why a text cannot be read in the words of whoever wrote it', async 
   const cases: [text: string, detail: string, line: number, column: number, unjudged?: true][] = [
     [`${HEAD}{{- if .x }}\nmaxPods: 1\n{{- end }}\n`, template('{{'), 3, 1],
     [`${HEAD}# {{ a comment }}\na: "{{ quoted }}"\nb: '{{ too }}'\n{{ .x }}\n`, template('{{'), 6, 1],
+    [`${HEAD}# {{ a comment }}\na: 1 # {{ too }}\nmaxPods:110\n`.replaceAll('\n', '\r\n'), line, 5, 1],
     [`${HEAD}systemReserved:\n  {{ toYaml .Values.r | nindent 2 }}\n`, template('{{'), 4, 3, true],
     [`${HEAD}featureGates:\n{% for g in gates %}\n  {{ g }}: true\n`, template('{%'), 4, 1],
     [`${HEAD}%{ if x ~}\nmaxPods: 1\n%{ endif ~}\n`, template('%{'), 3, 1],

@@ -387,13 +387,14 @@ t.test('an agent serves few series, as docs/monitoring.md says', async (t) => {
   }
 })
 
-t.test('every alert has a severity, a summary and a section in the runbook', async (t) => {
+t.test('every alert has a severity, a summary, a description and a section in the runbook', async (t) => {
   const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
   t.ok(NAMES.length > 8)
   for (const { alert = '', labels, annotations } of alertRules) {
     t.match(labels?.severity, /^(info|warning|critical)$/, alert)
     t.ok(annotations?.summary, alert)
-    t.equal(annotations?.runbook, `docs/operations.md#${alert.toLowerCase()}`)
+    t.match(annotations?.description, /^\w.{40,}\.$/, alert)
+    t.match(annotations?.runbook_url, new RegExp(`^https://[^#]+/operations\\.md#${alert.toLowerCase()}$`), alert)
     const [, section = ''] = page.split(`\n### ${alert}\n`)
     t.ok((section.split('\n#')[0] ?? '').trim().length > 80, `docs/operations.md says what to do about ${alert}`)
   }

@@ -21,6 +21,13 @@ t.test('accepted, and refused', async (t) => {
   })
 })
 
+t.test('a long key is cut in the reason', async (t) => {
+  const detail = `featureGates.${'k'.repeat(67)}… must be true or false`
+  const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+  const text = JSON.stringify({ ...head, featureGates: { ['k'.repeat(100_000)]: 'x' } })
+  t.strictSame(await check(text), { kind: 'refused', reason: 'load', detail })
+})
+
 t.test('YAML and JSON', async (t) => {
   const config = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',

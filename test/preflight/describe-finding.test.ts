@@ -20,6 +20,13 @@ t.test('the field and its position come first', async (t) => {
   t.equal(describeFinding(finding({ path: [], position: undefined })), '-1 must not be negative')
 })
 
+t.test('a long key is cut', async (t) => {
+  const path = ['featureGates', 'k'.repeat(1 << 20)]
+  const name = `featureGates.${'k'.repeat(67)}…`
+  t.equal(describeFinding(finding({ path })), `${name} (line 4, column 1): -1 must not be negative`)
+  t.equal(describeProblem({ path, problem: `${name} must be true or false` }), `${name} must be true or false`, 'also in the problem')
+})
+
 t.test('a problem that names its field gets no prefix', async (t) => {
   const named = (path: Finding['path'], problem: string) => describeProblem({ path, problem })
   for (const [path, problem] of [

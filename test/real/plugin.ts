@@ -6,7 +6,7 @@
 import { strict as assert } from 'node:assert'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { PAGE } from '../../src/command/plugin/list-pages.ts'
+import { PAGE } from '../../src/command/list-pages.ts'
 import type { ControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
 import { CommandError, type CommandOutput, run } from './lab/processes.ts'
@@ -63,7 +63,10 @@ async function play(step: Step, machine: Machine, plane: ControlPlane, plugin: K
   machine.agent.start()
   await step('a config is checked, written and assigned', async () => {
     await says(['apply', '-f', await file(-1), NAME, '--yes'], /must not be a negative number/, 1)
-    await says(['apply', '-f', await file(61), NAME, '--yes'], new RegExp(`Wrote ConfigMap kube-system/${NAME}, version ${HASH}`))
+    await says(
+      ['apply', '-f', await file(61), NAME, '--yes'],
+      new RegExp(`Wrote ConfigMap kube-system/${NAME}, now version \\d+ \\(hash ${HASH}\\)`),
+    )
     await says(['assign', NAME, name, '--by', 'config-source'], /the API server has dropped spec\.configSource/, 1)
     await says(['assign', NAME, name], new RegExp(`^${name}: asks for ${NAME}, by the label `))
     await machine.untilRuns(61)

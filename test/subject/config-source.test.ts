@@ -29,5 +29,5 @@ t.test('an overlay makes a version of its own', async (t) => {
   t.notOk(sameVersion(A, overlaid))
   t.ok(sameRef(A, overlaid))
   t.strictSame(withoutOverlay(overlaid), A)
-  t.equal(describeSource(overlaid), 'kube-system/a:kubelet@1+overlay-3f9a0c11')
+  t.equal(describeSource(overlaid), 'kube-system/a:kubelet@1+merged-3f9a0c11')
 })

@@ -16,13 +16,13 @@ t.test('a line of the journal: the priority, a sentence and its facts', async (t
       detail: 'kubelet exited 2 times',
       attempts: 2,
     }),
-    '<3>config failed source=kube-system/risky:kubelet@226 next=kube-system/good:kubelet@212+overlay-3f9a0c11 reason=crash-loop detail="kubelet exited 2 times" attempts=2\n',
+    '<3>config failed source=kube-system/risky:kubelet@226 next=kube-system/good:kubelet@212+merged-3f9a0c11 reason=crash-loop detail="kubelet exited 2 times" attempts=2\n',
   )
   t.equal(journalLine('info', 'updating Node.Status.Config', { node: undefined }), '<6>updating Node.Status.Config\n')
 })
 
 t.test('what the message says is not said again', async (t) => {
-  const rollback = 'config failed, rolling back from kube-system/risky:kubelet@226 to kube-system/good:kubelet@212+overlay-3f9a0c11'
+  const rollback = 'config failed, rolling back from kube-system/risky:kubelet@226 to kube-system/good:kubelet@212+merged-3f9a0c11'
   t.equal(fieldsText(rollback, { source: risky, next: good, reason: 'crash-loop' }), 'reason=crash-loop')
   t.equal(fieldsText(restartingMessage(risky), { from: 'local', to: risky }), 'from=local', "upstream's longer form of a config")
   t.equal(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { editDistance, nearest } from '../../src/values/nearest.ts'
+import { editDistance, nearby, nearest } from '../../src/values/nearest.ts'
 
 t.test('finds the nearest name', async (t) => {
   const known = ['trialDuration', 'startDeadline', 'spread', 'kubeconfig']
@@ -9,6 +9,13 @@ t.test('finds the nearest name', async (t) => {
   t.equal(nearest('KUBECONF', known), 'kubeconfig', 'ignores case')
   t.equal(nearest('zzz', known), 'spread', 'returns even a distant name')
   t.equal(nearest('x', []), undefined)
+})
+
+t.test('a name that is too far is no help', async (t) => {
+  const known = ['--output', '--watch', '--help']
+  t.equal(nearby('--wacth', known), '--watch')
+  t.equal(nearby('--out', known), '--output', 'it begins so')
+  for (const name of ['--json', '-w', '-A', '--selector']) t.equal(nearby(name, known), undefined, name)
 })
 
 t.test('edit distance', async (t) => {

@@ -4,6 +4,7 @@
  * Refuses what a ConfigMap cannot hold as text (too long, not UTF-8): kubectl would reject it, or
  * store it where kubelet does not look. Pure but for the readers that are passed in.
  */
+
 import { isUtf8 } from 'node:buffer'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
@@ -17,6 +18,7 @@ import { accept, type Kind, refuse } from '../../settings/setting-kinds.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
 import type { ConfigMapData } from '../../subject/config-source.ts'
+import { describeUnreadable } from '../../values/errors.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
 import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
@@ -123,7 +125,7 @@ async function readText(
   const reading = await readInput(path, LONGEST_BYTES)
   switch (reading.kind) {
     case 'unreadable':
-      return { kind: 'failed', detail: `${shown} ${describeCode(reading.code)}` }
+      return { kind: 'failed', detail: `${shown} ${describeUnreadable(reading.code)}` }
     case 'too-large':
       return {
         kind: 'refused',
@@ -268,18 +270,3 @@ export function nameOverlaid(name: string, overlay: string): string {
 }
 
 const asIs: PlaceInFile = (position) => position
-
-function describeCode(code: string): string {
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'does not exist'
-    case 'EISDIR':
-      return 'is a directory: name a file in it'
-    case 'EACCES':
-    case 'EPERM':
-      return 'cannot be read: permission denied'
-    default:
-      return `cannot be read: ${code}`
-  }
-}

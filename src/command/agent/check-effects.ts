@@ -8,6 +8,8 @@
  */
 import type { KubeApi } from '../../ports/kube-api.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
+import { orElse } from '../command.ts'
+import { listPages } from '../list-pages.ts'
 import type { CommandContext } from './command.ts'
 import type { SelfCheckResult } from './self-check.ts'
 
@@ -27,16 +29,21 @@ export async function checkEffects({ readEffects, api, nodeName, settings }: Eff
 }
 
 const SIGNER = 'kubernetes.io/kubelet-serving'
-/** Requests that wait are kept for a day, and others for an hour. */
-const MOST = 1000
+const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+const ASKED = { verb: 'list', resource: 'certificatesigningrequests' }
 
-/** The newest of this node. undefined: there is none, or it cannot be read. */
+/**
+ * The newest of this node. Where nobody approves, each node has some hundred, since those that wait
+ * are kept for a day. undefined: there is none, or it cannot be read.
+ */
 async function findRequest(api: Pick<KubeApi, 'request'>, nodeName: string): Promise<JsonObject | undefined> {
-  const query = `fieldSelector=${encodeURIComponent(`spec.signerName=${SIGNER}`)}&limit=${MOST}`
-  const answer = await api.request({ method: 'GET', path: `/apis/certificates.k8s.io/v1/certificatesigningrequests?${query}` })
-  const items = answer.kind === 'ok' && isObject(answer.object) && Array.isArray(answer.object.items) ? answer.object.items : []
-  const own = items.filter(isObject).filter(({ spec }) => isObject(spec) && spec.username === `system:node:${nodeName}`)
-  return own.sort((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1)).at(-1)
+  const isOwn = ({ spec }: JsonObject) => isObject(spec) && spec.username === `system:node:${nodeName}`
+  const listing = { path: PATH, query: { fieldSelector: `spec.signerName=${SIGNER}` }, asked: ASKED }
+  const own = await orElse(
+    listPages(api, listing, (item) => (isObject(item) && isOwn(item) ? item : undefined)),
+    () => undefined,
+  )
+  return [...(own?.items ?? [])].sort((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1)).at(-1)
 }
 
 function metadataOf({ metadata }: JsonObject): JsonObject {

@@ -24,6 +24,7 @@ import type { ContentHash } from '../../subject/config-source.ts'
 import type { KnownUnit } from '../../subject/unit-state.ts'
 import type { AgentService } from '../../systemd/agent-service.ts'
 import type { Command, ExitCode } from '../command.ts'
+import type { Consent } from '../consent.ts'
 import type { PlainCommand } from '../plain-commands.ts'
 import type { InputReading } from '../read-input.ts'
 import type { Terminal } from '../terminal.ts'
@@ -95,6 +96,7 @@ export interface CommandContext {
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
+  ask(question: string): Promise<Consent>
   /** Parses texts as the agent does. */
   readonly yaml: YamlReader
   readonly inspect: Inspect

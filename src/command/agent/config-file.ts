@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { ConfigFile } from '../../settings/resolve-settings.ts'
-import { errorCode } from '../../values/errors.ts'
+import { describeUnreadable, errorCode } from '../../values/errors.ts'
 
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   let text: string
@@ -17,7 +17,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     // ENOTDIR: a parent in the path is a file, so this file does not exist either.
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? { kind: 'absent', path }
-      : { kind: 'unreadable', path, detail: `cannot be read: ${code}` }
+      : { kind: 'unreadable', path, detail: describeUnreadable(code) }
   }
   const plain = readPlainFile(text)
   if (plain !== undefined) return { kind: 'document', path, value: plain }

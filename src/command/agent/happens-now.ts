@@ -9,7 +9,7 @@ import type { CommandContext } from './command.ts'
 import { isNode } from './config-layers.ts'
 import type { ConfigText } from './config-text.ts'
 
-const RULES = /^(?:(?:guard|node)\/eviction|node\/(?:eviction-soft|image-gc|shutdown)|drop-ins\/skipped)$/
+const RULES = /^(?:(?:guard|node)\/eviction|otherwise\/eviction-soft|node\/(?:image-gc|shutdown)|drop-ins\/skipped)$/
 const KEY = 'kubelet'
 
 /** Kubelet itself is not asked. Without places: the text may be a part of what the user gave. */

@@ -106,7 +106,7 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
      * that only the agent knows, as a download that fails, comes from the report of the running
      * agent.
      */
-    error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
+    error: status.error === '' || isOfDownload(reported) ? reportedError(reported) : (status.cause ?? status.error),
     /**
      * The overlay files as they are now, which the agent may not have applied yet. null: there are
      * none.
@@ -119,6 +119,11 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
      */
     misread: misread ?? null,
   }
+}
+
+/** A download that fails: the rest is about the config that was assigned before. */
+function isOfDownload(reported: ReportedDocument | null): boolean {
+  return reported?.by === 'running-agent' && reported.reason === 'DownloadFailed'
 }
 
 /** An error that an agent reported and is gone may have been mended since. */

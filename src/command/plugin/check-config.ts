@@ -7,9 +7,11 @@ import { isUtf8 } from 'node:buffer'
 import type { LocatedReading, Position } from '../../kubelet/yaml-document.ts'
 import { locateNearest, type Report } from '../../preflight/finding.ts'
 import { formatVersion, type KubeletVersion } from '../../preflight/kubelet-version.ts'
+import { describeUnreadable } from '../../values/errors.ts'
 import { isObject } from '../../values/is-object.ts'
 import { Failure, orElse } from '../command.ts'
 import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
+import { openPart } from '../open-part.ts'
 import { renderFindings } from '../report.ts'
 import { readWrapped } from '../wrapped-text.ts'
 import type { PluginContext } from './command.ts'
@@ -17,7 +19,6 @@ import { type ConfigContent, findConfig } from './config-maps.ts'
 import { versionsOf } from './diff-text.ts'
 import { KEY, type MergedText, mergeText, type Supposed } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
-import { openPart } from './open-part.ts'
 import { nameParts } from './reach.ts'
 import type { PartOver, Users } from './users.ts'
 
@@ -175,7 +176,7 @@ export async function readPart(
 ): Promise<ReadPart> {
   const name = path === '-' ? '<stdin>' : path
   const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
-  if (reading.kind === 'unreadable') throw new Failure(`${name} cannot be read: ${reading.code}`)
+  if (reading.kind === 'unreadable') throw new Failure(`${name} ${describeUnreadable(reading.code)}`)
   if (reading.kind === 'too-large') throw new Failure(`${name} has more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`)
   if (!isUtf8(reading.bytes)) throw new Failure(`${name} is not valid UTF-8`)
   const text = reading.bytes.toString('utf8')

@@ -6,6 +6,7 @@ import type { Report } from '../../preflight/finding.ts'
 import type { ConfigChange, InspectedConfig } from '../../preflight/inspection.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'
 import type { Command } from '../command.ts'
+import type { Consent } from '../consent.ts'
 import type { InputReading } from '../read-input.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -42,9 +43,6 @@ export interface PluginContext {
   inspect(config: InspectedConfig, version: KubeletVersion | undefined, from?: KubeletVersion): Promise<Report>
   compare(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Promise<readonly ConfigChange[]>
 }
-
-/** `nobody`: there is no terminal to ask at. */
-export type Consent = 'yes' | 'no' | 'nobody'
 
 export function untilUnread({ signal, terminal }: Pick<PluginContext, 'signal' | 'terminal'>): AbortSignal {
   return terminal.unread === undefined ? signal : AbortSignal.any([signal, terminal.unread])

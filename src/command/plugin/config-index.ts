@@ -11,9 +11,9 @@ import { identityOf } from '../../source/kube-object.ts'
 import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { isNamespace } from '../../values/kubernetes-names.ts'
 import { orElse } from '../command.ts'
+import { listPages } from '../list-pages.ts'
 import type { PluginContext } from './command.ts'
 import { isPaused, pathOf } from './config-maps.ts'
-import { listPages } from './list-pages.ts'
 
 export type ConfigName = Pick<ConfigMapRef, 'namespace' | 'name'>
 

@@ -6,9 +6,9 @@ import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { type CommandArgument, Failure } from '../command.ts'
+import { describeRefused, objectOf } from '../failure.ts'
+import { listPages } from '../list-pages.ts'
 import type { PluginContext } from './command.ts'
-import { describeRefused, objectOf } from './failure.ts'
-import { listPages } from './list-pages.ts'
 
 /** On a kept version: of which config. */
 export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
@@ -98,10 +98,16 @@ export async function listNames(context: PluginContext, kind: NonNullable<Comman
   const { api, namespace } = context
   const isNode = kind === 'node'
   const resource = isNode ? 'nodes' : 'configmaps'
-  const path = isNode ? '/api/v1/nodes' : `/api/v1/namespaces/${namespace}/configmaps`
-  const query = isNode ? {} : { labelSelector: `!${KEPT_LABEL}` }
-  const listing = { path, query, as: 'PartialObjectMetadataList', asked: { verb: 'list', resource } } as const
-  return (await listPages(api, listing, (object) => identityOf(object)?.name)).items
+  const asked = { verb: 'list', resource }
+  if (isNode)
+    return (await listPages(api, { path: '/api/v1/nodes', as: 'PartialObjectMetadataList', asked }, (object) => identityOf(object)?.name))
+      .items
+  // Records of rollouts and what else is there have other keys.
+  const query = { labelSelector: `!${KEPT_LABEL}` }
+  const listing = { path: `/api/v1/namespaces/${namespace}/configmaps`, query, asked }
+  const isConfig = (found: FoundConfig | undefined) =>
+    found !== undefined && (found.base !== undefined || Object.hasOwn(found.data, 'kubelet'))
+  return (await listPages(api, listing, (object) => (isConfig(readConfigMap(object)) ? identityOf(object)?.name : undefined))).items
 }
 
 /** @throws Failure, also where somebody else has changed the ConfigMap meanwhile */

@@ -1,11 +1,12 @@
 /** Two configs of the cluster compared field by field, as text for people. */
 import { decodeText } from '../../kubelet/decode.ts'
-import { decides, type FieldPath } from '../../kubelet/field-path.ts'
+import { decides, type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { type Beside, nameContents } from '../../preflight/change/named-files.ts'
+import type { ConfigChange } from '../../preflight/inspection.ts'
 import { type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
-import { NODE_OWN, renderChanges } from '../changes.ts'
+import { documentChange, NODE_OWN, renderChanges } from '../changes.ts'
 import { Failure } from '../command.ts'
-import { plainText } from '../terminal.ts'
+import { foldText, plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
 import { mergeText } from './merged-text.ts'
@@ -16,6 +17,8 @@ type Titled = ConfigContent & { readonly title: string }
 interface Comparison {
   readonly isSame: boolean
   readonly lines: readonly string[]
+  /** As `-o json` prints them. */
+  readonly changes: readonly object[]
 }
 
 /** @throws Failure where one of them cannot be merged or decoded */
@@ -57,19 +60,40 @@ async function compareDecoded(
     const isOpen = from.isPartial || to.isPartial
     const local =
       'The texts differ, and no field differs over the defaults of kubelet: what changes is up to the local config of each node.'
-    return { isSame: true, lines: [isOpen ? local : 'No field that kubelet reads differs.'] }
+    return { isSame: true, changes: [], lines: [isOpen ? local : 'No field that kubelet reads differs.'] }
   }
-  const shown = changes.map((change) => {
+  const judged = changes.map((change): Judged => {
     const [isOpenBefore, isOpenAfter] = [from.leavesToNode(change.path), to.leavesToNode(change.path)]
-    return {
-      ...change,
-      before: isOpenBefore ? NODE_OWN : change.before,
-      after: isOpenAfter ? NODE_OWN : change.after,
-      // Whether the field changes at all is up to the node.
-      effect: isOpenBefore || isOpenAfter ? undefined : change.effect,
-    }
+    return { change, leftToNode: [...(isOpenBefore ? (['before'] as const) : []), ...(isOpenAfter ? (['after'] as const) : [])] }
   })
-  return { isSame: false, lines: renderChanges(shown, context.terminal.color, context.terminal.width ?? 80) }
+  const width = context.terminal.width ?? 80
+  const shown = judged.filter(({ leftToNode }) => leftToNode.length < 2).map(showLeft)
+  const open = judged.filter(({ leftToNode }) => leftToNode.length === 2).map(({ change }) => formatPath(change.path))
+  const rest =
+    'Neither sets these, and what they become is up to the local config of each node, since a default of kubelet may no longer count: '
+  const notes = open.length === 0 ? [] : ['', ...foldText(plainText(rest + open.join(', ')), width)]
+  return {
+    isSame: false,
+    lines: [...renderChanges(shown, context.terminal.color, width), ...notes],
+    changes: judged.map(documentJudged),
+  }
+}
+
+interface Judged {
+  readonly change: ConfigChange
+  /** The sides whose value is that of the local config of each node. */
+  readonly leftToNode: readonly ('before' | 'after')[]
+}
+
+function showLeft({ change, leftToNode }: Judged): ConfigChange {
+  const left = Object.fromEntries(leftToNode.map((side) => [side, NODE_OWN]))
+  // Whether the field changes at all is up to the node.
+  return leftToNode.length === 0 ? change : { ...change, ...left, effect: undefined }
+}
+
+function documentJudged({ change, leftToNode }: Judged): object {
+  const left = Object.fromEntries(leftToNode.map((side) => [side, undefined]))
+  return { ...documentChange({ ...change, ...left }), leftToNode }
 }
 
 interface Decoded extends Beside {

@@ -2,31 +2,86 @@
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
 import { CONDITION_REASONS } from '../../report/reasons.ts'
-import { alignColumns, type Cell, headOf, paint, type Tone } from '../terminal.ts'
-import { configWord, describe, isDegraded, type NodeState, showAge, stateWord, versionOf, waveOf } from './node-state.ts'
+import { describeRef } from '../../subject/config-source.ts'
+import { alignColumns, type Cell, foldText, headOf, measureColumns, paint, plainText, type Tone } from '../terminal.ts'
+import {
+  configWord,
+  describe,
+  isDegraded,
+  isFollowed,
+  isWithoutAgent,
+  type NodeState,
+  showAge,
+  stageOf,
+  stateWord,
+  versionOf,
+} from './node-state.ts'
 
 export interface FleetLook {
   readonly color: boolean
-  /** undefined: lines are not cut. */
+  /** undefined: lines are neither cut nor folded. */
   readonly width: number | undefined
   readonly wide: boolean
   readonly wallMs: number
 }
 
-const HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'WAVE', 'MESSAGE']
-const WIDE_HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'WAVE', 'RUNS', 'CHANNEL', 'AGENT', 'MESSAGE']
+const MESSAGE = 'MESSAGE'
+const HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE', MESSAGE]
+const WIDE_HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE', 'RUNS', 'CHANNEL', 'AGENT', MESSAGE]
 const BAR = 20
-/** Longer names are cut where lines have to fit. */
+/** Columns of a line of the sum that are no name: the bar and two counts. */
+const SUM_REST = BAR + 28
+/** A longer name of a config is cut where this line would not fit. */
 const LONGEST_NAME = 24
-const LONGEST_CONFIG = 20
+/** A message in fewer columns than these goes below its row. */
+const LEAST_MESSAGE = 24
+const BELOW = 4
+/** While somebody watches, states of this length come and go. */
+const WATCHED_STATE = 'Restarting'
 
-export function renderNodes(nodes: readonly NodeState[], look: FleetLook): string[] {
-  const head = headOf(...(look.wide ? WIDE_HEAD : HEAD))
-  const rows = nodes.map((node) => rowOf(node, look))
-  return alignColumns(fit([head, ...rows], look), look.color)
+/** One table, whose columns stay where they are while nodes are shown again. */
+export class FleetTable {
+  readonly #look: () => FleetLook
+  #widths: number[]
+
+  /** @param isWatched more rows follow */
+  constructor(look: () => FleetLook, isWatched = false) {
+    this.#look = look
+    this.#widths = isWatched ? ['', '', '', WATCHED_STATE].map(({ length }) => length) : []
+  }
+
+  renderAll(nodes: readonly NodeState[]): string[] {
+    const look = this.#look()
+    return this.#render([headOf(...(look.wide ? WIDE_HEAD : HEAD)), ...nodes.map((node) => rowOf(node, look))], look)
+  }
+
+  /** Without a head, for a node that changed. */
+  renderOne(node: NodeState): string[] {
+    const look = this.#look()
+    return this.#render([rowOf(node, look)], look)
+  }
+
+  /** No name is ever cut. A message that does not fit goes on below. */
+  #render(rows: readonly (readonly Cell[])[], { color, width, wide }: FleetLook): string[] {
+    this.#widths = measureColumns(rows, this.#widths)
+    const lines = (shown: readonly (readonly Cell[])[]) => alignColumns(shown, color, this.#widths)
+    if (wide || width === undefined) return lines(rows)
+    const start = this.#widths.reduce((sum, each) => sum + each + 2, 0)
+    const room = width - start
+    return rows.flatMap((row, index) => {
+      const own = row.slice(0, -1)
+      const message = plainText(row.at(-1) ?? '')
+      if (message === '' || message.length <= room) return lines([row])
+      // The head, where its column has no room.
+      if (index === 0 && message === MESSAGE) return lines([[...own, '']])
+      if (room < LEAST_MESSAGE)
+        return [...lines([[...own, '']]), ...foldText(message, width - BELOW).map((text) => ' '.repeat(BELOW) + text)]
+      const [first = '', ...rest] = foldText(message, room)
+      return [...lines([[...own, first]]), ...rest.map((text) => ' '.repeat(start) + text)]
+    })
+  }
 }
 
-/** Without a head, for a node that changed while somebody watches. */
 function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
   const { name, ready, active, channel, agentVersion } = node
   const runs = active === undefined ? '-' : active === 'local' ? 'local' : `${active.name}@${active.resourceVersion}`
@@ -36,7 +91,7 @@ function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
     versionOf(node),
     { text: stateWord(node), tone: toneOf(node) },
     ready === undefined ? '-' : showAge(ready.since, wallMs),
-    waveOf(node),
+    stageOf(node),
     ...(wide ? [runs, channel || '-', agentVersion || '-'] : []),
     wide ? messageOf(node) : briefly(node, wallMs),
   ]
@@ -49,22 +104,19 @@ function messageOf({ ready, kubelet, asked }: NodeState): string {
 }
 
 function briefly(node: NodeState, wallMs: number): string {
-  const { assigned, ready, kubelet } = node
+  const { ready, kubelet } = node
   if (ready === undefined) return messageOf(node)
-  const own = assigned === undefined || assigned === 'local' ? undefined : describe(assigned)
+  const own = nameInMessage(node)
   const cause = shortenMessage(ready.message, own, wallMs)
   if (kubelet !== 'Unknown') return cause
   return `node does not answer${cause === '' ? '' : `; last: ${cause}`}`
 }
 
-/** Cuts names, and last the message, so that a line has at most the width. */
-function fit(rows: readonly (readonly Cell[])[], { width, wide }: FleetLook): readonly (readonly Cell[])[] {
-  if (wide || width === undefined) return rows
-  const named = rows.map(([node = '', config = '', ...rest]) => [cut(node, LONGEST_NAME), cut(config, LONGEST_CONFIG), ...rest])
-  const columns = HEAD.length - 1
-  const used = Array.from({ length: columns }, (_, column) => Math.max(...named.map((row) => lengthOf(row[column] ?? ''))) + 2)
-  const left = Math.max(0, width - used.reduce((sum, each) => sum + each, 0))
-  return named.map((row) => [...row.slice(0, columns), ...(left < 8 ? [] : [cut(row[columns] ?? '', left)])])
+/** As the agent names the config that the columns show. */
+function nameInMessage(node: NodeState): string | undefined {
+  const { asked, assigned } = node
+  if (asked !== undefined && 'ref' in asked && !isFollowed(node)) return describeRef(asked.ref)
+  return assigned === undefined || assigned === 'local' ? undefined : describe(assigned)
 }
 
 function lengthOf(cell: Cell): number {
@@ -77,7 +129,10 @@ function cut(cell: Cell, limit: number): Cell {
 }
 
 /** As in `kubelet-config  ██████████▒  1,870 Promoted  12 InTrial  1 RolledBack`. */
-export function renderSum(nodes: readonly NodeState[], { color, width = 80 }: Pick<FleetLook, 'color' | 'width'>): string[] {
+export function renderSum(
+  nodes: readonly NodeState[],
+  { color, width = Number.POSITIVE_INFINITY }: Pick<FleetLook, 'color' | 'width'>,
+): string[] {
   const groups = new Map<string, NodeState[]>()
   for (const node of nodes) {
     const group = groups.get(configWord(node))
@@ -85,7 +140,9 @@ export function renderSum(nodes: readonly NodeState[], { color, width = 80 }: Pi
     else group.push(node)
   }
   const sorted = [...groups].sort(([a, left], [b, right]) => right.length - left.length || (a < b ? -1 : 1))
-  const named = sorted.map(([config, members]) => [cut(config === '-' ? 'nothing assigned' : config, LONGEST_NAME), members] as const)
+  const named = sorted.map(
+    ([config, members]) => [cut(config === '-' ? 'nothing assigned' : config, Math.max(LONGEST_NAME, width - SUM_REST)), members] as const,
+  )
   const longest = Math.max(0, ...named.map(([name]) => lengthOf(name)))
   return named.flatMap(([name, members]) => {
     const start = `${paint(name, color)}${' '.repeat(Math.max(0, longest - lengthOf(name)))}  ${bar(members, color)}  `
@@ -126,30 +183,31 @@ function wrap(
   return lines
 }
 
-/**
- * A bar of the nodes that are well, on their way, and in need of somebody; each group that exists
- * has at least one cell.
- */
+/** Proven, on its way, without an agent, and in need of somebody. */
+const SIGNS: readonly (readonly [Tone, string])[] = [
+  ['good', '█'],
+  ['warning', '▒'],
+  ['faint', '·'],
+  ['bad', '!'],
+]
+
+/** Each kind that exists has at least one cell, and the largest has what the others leave. */
 function bar(nodes: readonly NodeState[], color: boolean): string {
-  const good = nodes.filter((node) => toneOf(node) === 'good').length
-  const bad = nodes.filter((node) => toneOf(node) === 'bad').length
-  const cells = (count: number) => (count === 0 ? 0 : Math.max(1, Math.round((count / nodes.length) * BAR)))
-  const badCells = cells(bad)
-  const restCells = cells(nodes.length - good - bad)
-  const goodCells = Math.max(0, BAR - badCells - restCells)
-  return [
-    paint({ text: '█'.repeat(goodCells), tone: 'good' }, color),
-    paint({ text: '▒'.repeat(Math.min(restCells, BAR - goodCells)), tone: 'warning' }, color),
-    paint({ text: '!'.repeat(BAR - goodCells - Math.min(restCells, BAR - goodCells)), tone: 'bad' }, color),
-  ].join('')
+  const counts = SIGNS.map(([tone]) => nodes.filter((node) => toneOf(node) === tone).length)
+  const cells = counts.map((count) => (count === 0 ? 0 : Math.max(1, Math.round((count / nodes.length) * BAR))))
+  const largest = counts.indexOf(Math.max(...counts))
+  const left = BAR - cells.reduce((sum, each, index) => (index === largest ? sum : sum + each), 0)
+  return SIGNS.map(([tone, sign], index) => paint({ text: sign.repeat(index === largest ? left : (cells[index] ?? 0)), tone }, color)).join(
+    '',
+  )
 }
 
 const PROVEN: readonly string[] = CONDITION_REASONS.True
 
 function toneOf(node: NodeState): Tone {
-  if (node.ready === undefined) return 'faint'
+  if (isWithoutAgent(node)) return 'faint'
   if (isDegraded(node)) return 'bad'
-  return PROVEN.includes(node.ready.reason) ? 'good' : 'warning'
+  return PROVEN.includes(node.ready?.reason ?? '') ? 'good' : 'warning'
 }
 
 /** As in `1,870`. */

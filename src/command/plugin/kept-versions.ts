@@ -6,10 +6,19 @@
 import { createHash } from 'node:crypto'
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName } from '../../values/kubernetes-names.ts'
-import { Failure } from '../command.ts'
+import { Failure, orElse } from '../command.ts'
+import { listPages } from '../list-pages.ts'
 import type { PluginContext } from './command.ts'
-import { type ConfigContent, createObject, type FoundConfig, KEPT_LABEL, patchConfig, pathOf, readConfigMap } from './config-maps.ts'
-import { listPages } from './list-pages.ts'
+import {
+  type ConfigContent,
+  createObject,
+  type FoundConfig,
+  findConfig,
+  KEPT_LABEL,
+  patchConfig,
+  pathOf,
+  readConfigMap,
+} from './config-maps.ts'
 
 /** On the config: the hash of what it held before. */
 const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'
@@ -25,6 +34,15 @@ export function hashVersion({ data, base }: ConfigContent): string {
     .update(JSON.stringify([base ?? null, entries]))
     .digest('hex')
     .slice(0, HASH_LENGTH)
+}
+
+/**
+ * A version as `get`, `why` and the nodes name it is a resourceVersion, which only the ConfigMap
+ * itself has. The hash also names what is kept beside it.
+ */
+export function sayVersion(name: string, held: FoundConfig): string {
+  const hash = `hash ${hashVersion(held)}`
+  return held.name === name ? `version ${held.resourceVersion} (${hash})` : `the kept version with ${hash}`
 }
 
 function keptName(name: string, hash: string): string {
@@ -80,6 +98,7 @@ async function keepVersion(context: PluginContext, name: string, content: Config
  * Keeps what is there and what comes, then writes it.
  *
  * @param current undefined: the config does not exist yet
+ * @returns the name of the version that was written, for messages
  * @throws Failure, also where somebody else has written meanwhile
  */
 export async function writeVersion(
@@ -87,8 +106,17 @@ export async function writeVersion(
   name: string,
   current: FoundConfig | undefined,
   content: ConfigContent,
-): Promise<void> {
+): Promise<string> {
   await keepVersion(context, name, content)
+  await write(context, name, current, content)
+  // The write has succeeded, whatever reading it back says.
+  const written = await orElse(findConfig(context, name), () => undefined)
+  const hash = hashVersion(content)
+  return written !== undefined && hashVersion(written) === hash ? sayVersion(name, written) : `hash ${hash}`
+}
+
+/** @param current undefined: the config does not exist yet */
+async function write(context: PluginContext, name: string, current: FoundConfig | undefined, content: ConfigContent): Promise<void> {
   const { data, base } = content
   if (current === undefined) {
     const metadata = { name, ...(base !== undefined && { annotations: { [BASE_ANNOTATION]: base } }) }

@@ -9,14 +9,14 @@ import { readConfig } from '../../report/node-config.ts'
 import { CONDITION_TYPE, DEGRADED_TYPE } from '../../report/reasons.ts'
 import { readAssignment, readSourceAnnotation } from '../../source/channels/config-source-field.ts'
 import { metadataOf } from '../../source/channels/metadata.ts'
-import { type ConfigMapRef, type ConfigSource, describeSource } from '../../subject/config-source.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource, sameRef } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'
+import { type Asked, objectOf } from '../failure.ts'
+import { type Listed, listPages } from '../list-pages.ts'
 import { plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
-import { type Asked, objectOf } from './failure.ts'
-import { type Listed, listPages } from './list-pages.ts'
 
 export interface NodeState {
   readonly name: string
@@ -179,22 +179,35 @@ function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined
 }
 
+/** No agent has written to the Node: what it runs is its own matter, and no change gets there. */
+export function isWithoutAgent({ ready, active }: NodeState): boolean {
+  return ready === undefined && active === undefined
+}
+
 /** The state in one word: the condition's reason. */
-export function stateWord({ ready }: NodeState): string {
-  return ready === undefined ? 'NoAgent' : ready.reason || ready.status
+export function stateWord(node: NodeState): string {
+  const { ready } = node
+  return ready === undefined ? (isWithoutAgent(node) ? 'NoAgent' : 'Unknown') : ready.reason || ready.status
 }
 
-/** The config that the node is to run: what its agent follows, or else what the Node asks for. */
-export function configWord({ assigned, asked }: NodeState): string {
+/** The config that the node is to run: what the Node asks for, or else what its agent follows. */
+export function configWord(node: NodeState): string {
+  const { assigned, asked } = node
+  if (asked !== undefined && !isFollowed(node)) return 'ref' in asked ? nameOf(asked.ref) : 'invalid'
   if (assigned === 'local') return 'local'
-  if (assigned !== undefined) return nameOf(assigned)
-  if (asked === undefined) return '-'
-  return 'ref' in asked ? nameOf(asked.ref) : 'invalid'
+  return assigned === undefined ? '-' : nameOf(assigned)
 }
 
-/** The `resourceVersion` of the assigned ConfigMap. */
-export function versionOf({ assigned }: NodeState): string {
-  return assigned === undefined || assigned === 'local' ? '-' : plainText(assigned.resourceVersion)
+/** The `resourceVersion` of that config, as far as the agent has read it. */
+export function versionOf(node: NodeState): string {
+  const { assigned } = node
+  return assigned === undefined || assigned === 'local' || !isFollowed(node) ? '-' : plainText(assigned.resourceVersion)
+}
+
+/** Whether the agent has taken up what the Node asks for, which may not exist. */
+export function isFollowed({ assigned, asked }: NodeState): boolean {
+  if (asked === undefined) return true
+  return 'ref' in asked && assigned !== undefined && assigned !== 'local' && sameRef(assigned, asked.ref)
 }
 
 /** The usual namespace and key go without saying. */
@@ -204,7 +217,7 @@ export function nameOf({ namespace, name, kubeletConfigKey }: ConfigMapRef): str
 }
 
 /** As in `3/5`, and whether the node waits, the rollout is halted, or it failed on this node. */
-export function waveOf({ rollout }: NodeState): string {
+export function stageOf({ rollout }: NodeState): string {
   if (rollout === undefined) return '-'
   const { stage, lastStage, turn } = rollout
   const place = stage === undefined || lastStage === undefined ? '?' : `${stage}/${lastStage}`

@@ -1,9 +1,8 @@
 /**
- * Parts that commands of the plugin share: arguments, flags as kubectl names them, and the question
- * before a change. Pure but for the question.
+ * Parts that commands of the plugin share: arguments, and flags as kubectl names them. Pure.
  */
 import { type Kind, namespaceKind } from '../../settings/setting-kinds.ts'
-import { type CommandArgument, type CommandLine, type CommandOption, Failure, outputOption, switchOption } from '../command.ts'
+import { type CommandArgument, type CommandLine, type CommandOption, outputOption, switchOption } from '../command.ts'
 import { formatJson } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
 
@@ -47,25 +46,7 @@ export const SELECTOR: CommandOption = {
 
 export const OUTPUT_WITH_YAML: CommandOption = outputOption('output format', 'table', 'json', 'yaml')
 
-export const YES: CommandOption = switchOption('yes', 'change it without a question', 'y')
 export const DRY_RUN: CommandOption = switchOption('dry-run', 'show what would change, and change nothing')
-
-/**
- * Asks before a change, unless `--yes` says that it is wanted.
- *
- * @throws Failure: the answer is no, or there is nobody to ask
- */
-export async function demandConsent({ ask }: PluginContext, { options }: CommandLine, question: string): Promise<void> {
-  if (options.yes === 'true') return
-  switch (await ask(question)) {
-    case 'yes':
-      return
-    case 'no':
-      throw new Failure('nothing was changed')
-    case 'nobody':
-      throw new Failure('nothing was changed: there is no terminal to ask at; give --yes')
-  }
-}
 
 /** In the format that `--output` names. */
 export async function print(

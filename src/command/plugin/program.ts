@@ -28,6 +28,9 @@ type AnyCommand = PluginCommand | PlainCommand
 
 const isPlain = (command: AnyCommand | undefined): command is PlainCommand => PLAIN_COMMANDS.some((each) => each === command)
 
+const ALL = 'Nodes have no namespace, and all of them are shown; -n names the namespace of the ConfigMaps'
+const ALL_NAMESPACES = new Map(['-A', '--all-namespaces'].map((flag) => [flag, ALL]))
+
 export const PLUGIN_PROGRAM: Program<AnyCommand> = {
   name: PLUGIN_NAME,
   about: 'Shows and changes the configuration of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.',
@@ -54,6 +57,7 @@ export const PLUGIN_PROGRAM: Program<AnyCommand> = {
   helpGroup: 'Look',
   flagsOf: (command) => (isPlain(command) ? [] : GLOBAL_OPTIONS),
   notesOn: (command) => (command === undefined ? [`${PLUGIN_NAME} <command> --help describes a command.\n`] : []),
+  hints: ALL_NAMESPACES,
   misuse: 'invalid command line',
 }
 

@@ -5,6 +5,7 @@ import { PLUGIN_NAME, type PluginContext } from './command.ts'
 import type { ConfigName } from './config-index.ts'
 import { type ConfigContent, type FoundConfig, isPaused } from './config-maps.ts'
 import { KEY } from './merged-text.ts'
+import { isWithoutAgent, type NodeState } from './node-state.ts'
 import { USUAL_NAMESPACE } from './options.ts'
 import { isDisputed, recordOf } from './rollout-state.ts'
 import { configOfNode, countNodes, type PartOver, type Users } from './users.ts'
@@ -14,15 +15,24 @@ const MOST_NAMED = 5
 const SPREAD = `spread over some minutes: ${PLUGIN_NAME} get --watch`
 
 /**
- * Sentences on the uses that the assignments of the nodes do not show, and on what is not known.
+ * Sentences on the uses that the assignments of the nodes do not show, on nodes that no change gets
+ * to, and on what is not known.
  */
-export function describeUses(config: ConfigName, { parts, layered, gap }: Users): readonly string[] {
+export function describeUses(config: ConfigName, { nodes, parts, layered, gap }: Users): readonly string[] {
   const own = `${config.namespace}/${config.name}`
   return [
     ...describeParts(own, parts),
     layered.length === 0 ? undefined : `${own} is a layer on ${countNodes(layered.length)}.`,
+    describeWithoutAgent(nodes),
     describeGap(config, gap),
   ].filter((sentence) => sentence !== undefined)
+}
+
+function describeWithoutAgent(nodes: readonly NodeState[]): string | undefined {
+  const names = nodes.filter(isWithoutAgent).map(({ name }) => name)
+  if (names.length === 0) return undefined
+  const [of, they] = names.length === 1 ? ['has no agent', 'It gets'] : ['have no agent', 'They get']
+  return `Of ${countNodes(nodes.length)}, ${names.length} ${of} that has reported: ${nameSome(names)}. ${they} nothing until kubelet-cfg-agent runs there.`
 }
 
 /** A sentence for each key. */

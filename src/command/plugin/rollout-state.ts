@@ -12,9 +12,9 @@ import { readBase } from '../../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../../source/read-once.ts'
 import { findRecordRef, type RecordRef } from '../../source/rollout/read-record.ts'
 import { Failure } from '../command.ts'
+import { Outage } from '../failure.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig, getConfig, isPaused } from './config-maps.ts'
-import { Outage } from './failure.ts'
 import { KEY } from './merged-text.ts'
 
 export interface RolloutLook {

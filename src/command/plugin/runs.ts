@@ -6,7 +6,7 @@ import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig } from './config-maps.ts'
 import { hashVersion } from './kept-versions.ts'
 import { KEY, mergeText, type Supposed } from './merged-text.ts'
-import type { NodeState } from './node-state.ts'
+import { isWithoutAgent, type NodeState } from './node-state.ts'
 import { countNodes, type PartOver, type Users } from './users.ts'
 
 interface KnownContent {
@@ -33,7 +33,8 @@ export async function knowContent(context: PluginContext, config: FoundConfig, s
  */
 export function runsContent({ active, contentHash: running }: NodeState, { config, merged }: KnownContent): Runs {
   if (merged !== undefined && running !== '' && running === contentHash(merged, KEY)) return 'yes'
-  if (active === undefined || active === 'local') return 'no'
+  if (active === undefined) return 'unknown'
+  if (active === 'local') return 'no'
   if (active.uid === config.uid && active.resourceVersion === config.resourceVersion) return isOverOthers(config) ? 'unknown' : 'yes'
   const isOfConfig = config.name === active.name || config.name === `${active.name}-${hashVersion(config)}`
   return merged === undefined && isOfConfig ? 'unknown' : 'no'
@@ -44,11 +45,11 @@ function isOverOthers({ base }: FoundConfig): boolean {
 }
 
 interface Tally {
-  /** How many nodes run each of the versions, in their order. */
-  readonly counts: readonly number[]
+  /** The nodes that run each of the versions, in their order. */
+  readonly runners: readonly (readonly NodeState[])[]
   /** Nodes that may run one of them. */
   readonly unknown: number
-  /** Nodes that run none of them. */
+  /** Nodes that run none of them. Nodes without an agent are nowhere here. */
   readonly others: number
 }
 
@@ -63,7 +64,7 @@ export async function tallyRuns(context: PluginContext, name: string, users: Use
   for (const { nodes, judge } of judges) tallies.push(await tallyGroup(nodes, versions, judge))
   const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
   return {
-    counts: versions.map((_, index) => sum(({ counts }) => counts[index] ?? 0)),
+    runners: versions.map((_, index) => tallies.flatMap(({ runners }) => runners[index] ?? [])),
     unknown: sum(({ unknown }) => unknown),
     others: sum(({ others }) => others),
   }
@@ -77,7 +78,7 @@ function judgeBy(known: KnownContent): Judge {
 
 /** A node that runs any config may run this version: the content under that config is not known. */
 function unproven({ active }: NodeState): Runs {
-  return active === undefined || active === 'local' ? 'no' : 'unknown'
+  return active === 'local' ? 'no' : 'unknown'
 }
 
 /** A version of a base is known by the bytes that the part makes with it. */
@@ -100,24 +101,25 @@ async function tallyGroup(
   versions: readonly FoundConfig[],
   judge: (version: FoundConfig) => Promise<Judge>,
 ): Promise<Tally> {
-  const counts: number[] = []
+  const runners: (readonly NodeState[])[] = []
   const open = new Set<NodeState>()
-  let left = nodes
+  let left = nodes.filter((node) => !isWithoutAgent(node))
   for (const version of versions) {
     // Merging reads the bases, and most nodes run the first version.
     const runs = left.length === 0 ? undefined : await judge(version)
-    const rest = runs === undefined ? left : left.filter((node) => runs(node) !== 'yes')
-    counts.push(left.length - rest.length)
+    const own = new Set(runs === undefined ? [] : left.filter((node) => runs(node) === 'yes'))
+    const rest = left.filter((node) => !own.has(node))
+    runners.push([...own])
     for (const node of rest) if (runs?.(node) === 'unknown') open.add(node)
     left = rest
   }
   const unknown = left.filter((node) => open.has(node)).length
-  return { counts, unknown, others: left.length - unknown }
+  return { runners, unknown, others: left.length - unknown }
 }
 
 /** A sentence. undefined: it is known of all nodes. */
 export function describeUnknownRuns({ unknown }: Tally): string | undefined {
   if (unknown === 0) return undefined
   const which = unknown === 1 ? 'which version it runs' : 'which version they run'
-  return `Of ${countNodes(unknown)} it is not known ${which}, since what is merged there has other bytes: diff NODE asks kubelet.`
+  return `Of ${countNodes(unknown)} it is not known ${which}: what is merged there has other bytes, or the agent has not told. diff NODE asks kubelet.`
 }

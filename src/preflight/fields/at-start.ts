@@ -5,9 +5,10 @@
  * `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
  */
 import { parseQuantity } from '../../kubelet/quantity.ts'
+import { shorten } from '../../values/cut.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, firstPlaces, quoteText, shorten, textOf, textsOf } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, firstPlaces, quoteText, textOf, textsOf } from './complaint.ts'
 
 export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
   // Kubelet replaces what is reserved of cpu by their number, and never parses it.
@@ -54,17 +55,23 @@ const NEW_SIGNALS: Readonly<Record<string, number>> = { 'containerfs.available':
 function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
   return thresholds.flatMap(([signal, amount]): FieldProblem[] => {
     const path = [field, signal]
-    const known = checkSignal(path, signal)
-    return known.length > 0 && NEW_SIGNALS[signal] === undefined ? known : [...known, ...checkAmount(path, amount, 'threshold')]
+    const unknown = checkSignal(path, signal)
+    const isNew = Object.hasOwn(NEW_SIGNALS, signal)
+    return unknown.length > 0 && !isNew ? unknown : [...unknown, ...checkAmount(path, amount, 'threshold')]
   })
 }
+
+/** Amounts that turn a signal off. */
+export const OFF: readonly unknown[] = ['0%', '100%']
 
 function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[] {
   if (SIGNALS.includes(signal)) return []
   const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
-  const mistyped = { name: signal, known: [...SIGNALS, ...Object.keys(NEW_SIGNALS)] }
   const problem = `unsupported eviction signal ${quoteText(signal)}`
-  return [{ rule: 'value', path, problem, mistyped, byList: true, to: since && since - 1 }]
+  const complaint = { rule: 'value', path, problem, byList: true } as const
+  if (since === undefined) return [{ ...complaint, mistyped: { name: signal, known: SIGNALS } }]
+  // Later kubelets take it, and ignore it.
+  return [{ ...complaint, advice: 'remove it, and set nodefs and imagefs', to: since - 1 }]
 }
 
 function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshold' | 'reclaim'): FieldProblem[] {
@@ -108,7 +115,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
   const missing = soft.flatMap(([signal, amount]): FieldProblem[] => {
     const from = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
     const isSignal = SIGNALS.includes(signal) || from !== undefined
-    if (!isSignal || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount)) return []
+    if (!isSignal || periods.some(([other]) => other === signal) || OFF.includes(amount)) return []
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
     return [{ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from }]
   })
@@ -158,8 +165,8 @@ export function checkLogRotation({ config, version }: FieldRuleInput): FieldProb
   return complaints
 }
 
-/** A size below zero turns rotation off. */
-function describeFault(size: string): string | undefined {
+/** A size below zero turns rotation off. undefined: kubelet takes it. */
+export function describeFault(size: string): string | undefined {
   if (parseQuantity(size) === undefined) return 'is not a quantity'
   return isWhole(size) ? undefined : 'is not a whole number of bytes, as kubelet reads it'
 }
@@ -235,7 +242,7 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
     : NAMESPACED_EARLIER.some((prefix) => name.startsWith(prefix))
       ? { from: NAMED_SINCE }
       : {}
-  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quoteText(sysctl)} are not known to be namespaced`
+  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quoteText(sysctl)} ${isPattern ? 'are' : 'is'} not known to be namespaced`
   return [
     ...slashes,
     ...complain(problem, 'set it on the node, in sysctl.d(5): pods can set only what is namespaced', { ...range, byList: true }),

@@ -8,8 +8,9 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { LAST_IN_TABLES, NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { type GatePeriod, isGateOn, listGates, listNeedy, needsOf, periodsOf, stateOf } from '../../kubelet/gates.ts'
+import { shorten } from '../../values/cut.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
+import type { FieldProblem, FieldRuleInput } from './complaint.ts'
 
 /** Warn this many minors before a gate is removed. */
 const AHEAD = 3

@@ -6,6 +6,7 @@ import { OTHERWISE } from '../../decision/verdict.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
+import { shorten } from '../../values/cut.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
@@ -69,15 +70,8 @@ export function otherwise(
   return { rule, path, problem: `${OTHERWISE} ${effect}`, advice, severity }
 }
 
-/** Longer names are cut, and get no suggestion. */
-export const LONGEST_NAME = 80
-
 export function quoteText(text: string): string {
   return JSON.stringify(shorten(text))
-}
-
-export function shorten(text: string): string {
-  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text
 }
 
 /** The input of field rules. */

@@ -5,6 +5,7 @@
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'
+import { shorten } from '../../values/cut.ts'
 import { isObject } from '../../values/is-object.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import {
@@ -17,7 +18,6 @@ import {
   numberOf,
   quoteText,
   SECOND_NS,
-  shorten,
   textOf,
   textsOf,
 } from './complaint.ts'
@@ -33,7 +33,7 @@ export function checkCross(subject: FieldRuleInput): FieldProblem[] {
 const CHECKS = [
   ...[checkImageCollection, checkServerCertificate, checkKeyAlgorithms, checkTopology, checkShutdown, checkSwap, checkEnforcement],
   ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics, checkSeccomp],
-  ...[checkPacketMarks, checkManifests, checkUnits],
+  ...[checkPacketMarks, checkManifests],
 ]
 
 function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] {
@@ -178,7 +178,10 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
       if (firsts.has(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
-      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
+      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, {
+        path,
+        advice: `set ${cgroup}, or remove ${option}`,
+      })
     else if (map !== undefined && !isReserved[map]) {
       const more = {
         path,
@@ -191,18 +194,6 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     }
   }
   return complaints
-}
-
-/** With systemd kubelet enforces slices alone: `ParseSystemdToCgroupName`, pkg/kubelet/cm. */
-function checkUnits({ config }: FieldRuleInput): FieldProblem[] {
-  const enforced = textsOf(config.enforceNodeAllocatable) ?? []
-  if (config.cgroupDriver !== 'systemd') return []
-  return Object.entries(ENFORCED).flatMap(([option, { cgroup }]): FieldProblem[] => {
-    const [, unit] = /(?:^|\/)([^/]{1,80}\.(?:service|scope|socket))\/?$/.exec(textOf(config[cgroup])) ?? []
-    if (unit === undefined || !enforced.some((name) => name.startsWith(option))) return []
-    const problem = `${cgroup} names ${unit}, and kubelet with cgroupDriver systemd looks for the slice ${unit}.slice: without it, it exits`
-    return [{ rule: 'value', path: [cgroup], problem, advice: 'name a slice, as in /kubelet.slice', severity: 'warn', atStart: true }]
-  })
 }
 
 const NOT_ENFORCED = { cgroup: undefined, map: undefined }

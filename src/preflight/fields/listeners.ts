@@ -7,8 +7,9 @@
  * 1.23, and later ones since.
  */
 
+import { shorten } from '../../values/cut.ts'
 import { hasLeadingZero, meet, readIp } from '../../values/ip-address.ts'
-import { type FieldProblem, type FieldRuleInput, isOn, numberOf, quoteText, shorten, textOf, textsOf } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, isOn, numberOf, quoteText, textOf, textsOf } from './complaint.ts'
 import { SUITES } from './single-fields.ts'
 
 export function checkListeners(subject: FieldRuleInput): FieldProblem[] {

@@ -9,12 +9,13 @@
 import { valueAt } from '../../kubelet/field-path.ts'
 import { NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
+import { LONGEST_NAME } from '../../values/cut.ts'
 import { readIp } from '../../values/ip-address.ts'
 import { isObject } from '../../values/is-object.ts'
 import { defaultThresholds, effectiveConfig } from '../change/effective.ts'
 import { ROWS } from '../change/field-rows.ts'
-import { readPercent, textMap } from './at-start.ts'
-import { type FieldProblem, LONGEST_NAME, otherwise, quoteText, textOf, textsOf, type WholeInput } from './complaint.ts'
+import { OFF, readPercent, textMap } from './at-start.ts'
+import { type FieldProblem, otherwise, quoteText, textOf, textsOf, type WholeInput } from './complaint.ts'
 import { checkSizes } from './sizes.ts'
 import { checkUnused } from './unused.ts'
 
@@ -31,8 +32,6 @@ export function checkOtherwise(subject: WholeInput): FieldProblem[] {
   ].flatMap((check) => check(subject))
 }
 
-/** Two values that turn a threshold off. */
-const OFF: readonly unknown[] = ['0%', '100%']
 const SIGNAL = /^[a-zA-Z]+\.(?:available|inodesFree)$/
 /** The first minor with `mergeDefaultEvictionSettings`. */
 const MERGES_DEFAULTS = 33

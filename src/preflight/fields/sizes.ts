@@ -5,7 +5,7 @@
  * `parseThresholdStatement` (pkg/kubelet/eviction/helpers.go), `parseMaxSize` (pkg/kubelet/logs).
  */
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
-import { textMap } from './at-start.ts'
+import { describeFault, textMap } from './at-start.ts'
 import { type FieldProblem, otherwise, quoteText, textOf, type WholeInput } from './complaint.ts'
 
 interface Measure {
@@ -18,16 +18,26 @@ interface Measure {
 }
 
 const inMebibytes = (digits: string) => `write ${digits}Mi for mebibytes`
+/** Of a threshold: what is reserved has no shares. */
+const orShare = (digits: string, other: string) => (Number(digits) <= 100 ? `write ${digits}% for a share, or ${other}` : `write ${other}`)
 
 const MEMORY: Measure = { unit: 'byte', least: 1n << 20n, advise: inMebibytes }
-const DISK: Measure = { unit: 'byte', least: 1n << 20n, advise: (digits) => `write ${digits}% for a share, or ${digits}Gi for gibibytes` }
+const STORAGE: Measure = { ...MEMORY, advise: (digits) => `write ${digits}Mi for mebibytes, or ${digits}Gi for gibibytes` }
+const DISK: Measure = { ...MEMORY, advise: (digits) => orShare(digits, `${digits}Gi for gibibytes`) }
 const LOG: Measure = { unit: 'byte', least: 1n << 10n, advise: inMebibytes }
-const INODES: Measure = { unit: 'inode', least: 1000n, advise: (digits) => `write ${digits}% for a share, or a larger number` }
+const INODES: Measure = { unit: 'inode', least: 1000n, advise: (digits) => orShare(digits, 'a larger number') }
 /** PID_MAX_LIMIT of Linux: more processes do not exist. */
-const PROCESSES: Measure = { unit: 'process', least: 2n, most: 1n << 22n, advise: (digits) => `write ${digits}: processes have no unit` }
+const MOST_PROCESSES = 2 ** 22
+const PROCESSES: Measure = {
+  ...{ unit: 'process', least: 2n, most: BigInt(MOST_PROCESSES) },
+  advise: (digits) =>
+    /^\d{2,7}$/.test(digits) && Number(digits) <= MOST_PROCESSES
+      ? `write ${digits}: processes have no unit`
+      : `write a number of processes, at most ${MOST_PROCESSES}`,
+}
 
 /** By the resource that is reserved, and by the signal of a threshold. */
-const RESOURCES: Readonly<Record<string, Measure>> = { memory: MEMORY, 'ephemeral-storage': DISK, pid: PROCESSES }
+const RESOURCES: Readonly<Record<string, Measure>> = { memory: MEMORY, 'ephemeral-storage': STORAGE, pid: PROCESSES }
 const SIGNALS: readonly (readonly [signals: RegExp, measure: Measure])[] = [
   [/^(?:allocatableM|m)emory\.available$/, MEMORY],
   [/^(?:nodefs|imagefs|containerfs)\.available$/, DISK],
@@ -37,11 +47,13 @@ const SIGNALS: readonly (readonly [signals: RegExp, measure: Measure])[] = [
 
 export function checkSizes({ config, unseen }: WholeInput): FieldProblem[] {
   const size = textOf(config.containerLogMaxSize)
+  // Kubelet replaces what is reserved of cpu by their number.
+  const countsCpus = unseen !== undefined && textOf(config.reservedSystemCPUs) === ''
   return [
     ...['systemReserved', 'kubeReserved'].flatMap((field) =>
       textMap(config[field]).flatMap(([resource, amount]) => {
         const measure = Object.hasOwn(RESOURCES, resource) ? RESOURCES[resource] : undefined
-        const cpus = resource === 'cpu' && unseen !== undefined ? checkCpus([field, resource], amount) : []
+        const cpus = resource === 'cpu' && countsCpus ? checkCpus([field, resource], amount) : []
         return measure === undefined ? cpus : checkSize([field, resource], amount, measure)
       }),
     ),
@@ -51,7 +63,7 @@ export function checkSizes({ config, unseen }: WholeInput): FieldProblem[] {
         return measure === undefined ? [] : checkSize([field, signal], amount, measure)
       }),
     ),
-    ...checkSize(['containerLogMaxSize'], size, LOG),
+    ...(describeFault(size) === undefined ? checkSize(['containerLogMaxSize'], size, LOG) : []),
   ]
 }
 

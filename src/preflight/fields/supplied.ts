@@ -12,8 +12,10 @@ import { compareSums, listReservations, reservedCpu } from '../node/check-reserv
 import { type NodeView, usesCpuManager, usesMemoryManager } from '../node/node-view.ts'
 import { type FieldProblem, otherwise, quoteText, type WholeInput } from './complaint.ts'
 
-export function checkSupplied({ view }: WholeInput): FieldProblem[] {
-  const complaints = [checkStaticCpu, checkStaticMemory, checkPair, checkEndpoints].flatMap((check) => check(view))
+export function checkSupplied({ view, unseen }: WholeInput): FieldProblem[] {
+  // On a node, the rule that looks for the cgroup judges it (`node/cgroup`).
+  const elsewhere = unseen === undefined ? [] : [checkUnits]
+  const complaints = [checkStaticCpu, checkStaticMemory, checkPair, checkEndpoints, ...elsewhere].flatMap((check) => check(view))
   return complaints.map((complaint) => ({ ...complaint, atStart: true }))
 }
 
@@ -81,5 +83,18 @@ function checkEndpoints(view: NodeView): FieldProblem[] {
     const problem = `${view.called(at)} ${quoteText(endpoint)} is no Unix socket, and kubelet on Linux does not start with another: ${scheme} is not supported`
     const advice = 'name a socket, as in unix:///run/containerd/containerd.sock'
     return [{ rule: 'endpoint', path: [at], problem, advice, from: ENDPOINTS_SINCE }]
+  })
+}
+
+/** With systemd kubelet enforces slices alone: `ParseSystemdToCgroupName`, pkg/kubelet/cm. */
+function checkUnits(view: NodeView): FieldProblem[] {
+  if (view.value('cgroupDriver') !== 'systemd') return []
+  const enforced = view.texts('enforceNodeAllocatable')
+  return (['system', 'kube'] as const).flatMap((name): FieldProblem[] => {
+    const at = `${name}ReservedCgroup` as const
+    const [, unit] = /(?:^|\/)([^/]{1,80}\.(?:service|scope|socket))\/?$/.exec(view.text(at) ?? '') ?? []
+    if (unit === undefined || !enforced.some((option) => option.startsWith(`${name}-reserved`))) return []
+    const problem = `${view.called(at)} names ${unit}, and kubelet with cgroupDriver systemd looks for the slice ${unit}.slice: without it, it exits`
+    return [{ rule: 'value', path: [at], problem, advice: 'name a slice, as in /kubelet.slice', severity: 'warn' }]
   })
 }

@@ -12,7 +12,7 @@ import { NANOS } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import { parseCpuSet } from '../cpu-set.ts'
 import { reservedCpu } from '../node/check-reservations.ts'
-import { textMap } from './at-start.ts'
+import { OFF, textMap } from './at-start.ts'
 import { type FieldProblem, otherwise, textOf, type WholeInput } from './complaint.ts'
 import { FORMER_FACTOR } from './new-fields.ts'
 
@@ -155,7 +155,7 @@ const CONTAINERFS_SINCE = 29
 function checkContainerThresholds({ config }: WholeInput): FieldProblem[] {
   return ['evictionHard', 'evictionSoft', 'evictionMinimumReclaim'].flatMap((field) =>
     textMap(config[field])
-      .filter(([signal]) => signal.startsWith('containerfs.'))
+      .filter(([signal, amount]) => signal.startsWith('containerfs.') && !OFF.includes(amount))
       .map(([signal]): FieldProblem => {
         const effect = `ignores ${field} for ${signal}: what nodefs has counts, or what imagefs has where images and containers share a file system of their own`
         return {

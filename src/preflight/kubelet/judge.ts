@@ -4,7 +4,7 @@
  * stage is `load`, which exits before it touches anything. A probe leaves nothing behind: its files
  * are in its own directory, and its unit is stopped unless it was seen to end.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { checkData } from '../../decision/safe-names.ts'
 import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
@@ -128,7 +128,7 @@ export class KubeletJudge implements Judge {
   /** The command that runs kubelet beside the services that it looks for. */
   #standIn({ stage, version, places }: Probe): readonly string[] {
     const { standIn } = this.#options
-    if (howFar(stage, version) === 'beside-runtime') return [...standIn, 'runtime', places.runtimeSocket]
+    if (howFar(stage, version) === 'beside-runtime') return [...standIn, 'runtime', places.runtimeSocket, readlinkSync('/proc/self/ns/net')]
     return stage === 'deep' && version.minor < WITHOUT_DOCKER ? [...standIn, 'docker'] : []
   }
 

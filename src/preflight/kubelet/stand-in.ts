@@ -7,12 +7,13 @@
  * `RootDir`). Nothing else of Docker is there, and kubelet does not ask for more before it needs
  * its container runtime.
  *
- * `stand-in runtime SOCKET COMMAND ARGUMENT...`: a container runtime (k8s.io/cri-api,
+ * `stand-in runtime SOCKET NETWORK COMMAND ARGUMENT...`: a container runtime (k8s.io/cri-api,
  * runtime/v1/api.proto) that is there and never ready. Kubelet makes all of its parts and serves,
  * and then waits for the runtime: it starts no pod, writes no control group and asks systemd for
  * nothing before that is ready (`updateRuntimeUp` and `syncLoop`, pkg/kubelet/kubelet.go). This
- * program ends it there, and says so.
+ * program ends it there, and says so. In the network that it must not be in, it starts no kubelet.
  */
+import { readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -95,12 +96,22 @@ async function run([command = '', ...args]: readonly string[], signal?: AbortSig
   process.stderr.write(stderr)
   if (end.kind === 'aborted') process.stderr.write(`\n${WAITS_FOR_RUNTIME}\n`)
   else if (end.kind !== 'exited') process.stderr.write(`kubelet: ${describeEnd(end)}\n`)
+  // systemd is to see it: of a kubelet that was killed, no message is the last one.
+  if (end.kind === 'signalled') process.kill(process.pid, 'SIGKILL')
   process.exit(end.kind === 'exited' ? end.code : 1)
 }
 
 const [kind, ...words] = process.argv.slice(2)
 if (kind === 'docker') await run([...words, await standInForDocker()])
-const [socket = '', ...command] = words
+const [socket = '', network = '', ...command] = words
+/**
+ * systemd warns and goes on in the network of the node where it is not permitted to make another
+ * one (`exec_child` and its successor, src/core). There a kubelet finds its ports taken by the one
+ * that runs, or takes them from it. This is systemd's own status for a network that failed
+ * (systemd.exec(5)).
+ */
+const EXIT_NETWORK = 225
+if (readlinkSync('/proc/self/ns/net') === network) process.exit(EXIT_NETWORK)
 const waiting = new AbortController()
 await standInForRuntime(socket, () => waiting.abort())
 await run(command, waiting.signal)

@@ -39,9 +39,9 @@ function checkServerAddress(view: NodeView, { localAddresses }: Surroundings): N
   const address = serverAddress(view)
   if (address === undefined || localAddresses === undefined || isLocalAddress(address, localAddresses)) return []
   const problem = `${view.called('address')} ${address} is not an address of this machine: kubelet does not start`
-  return [
-    { rule: 'node/address', severity: 'refuse', at: 'address', problem, advice: 'name an address of this machine, or 0.0.0.0 for all' },
-  ]
+  // The network of a machine that boots may come later.
+  const severity = view.running('address') === address ? 'warn' : 'refuse'
+  return [{ rule: 'node/address', severity, at: 'address', problem, advice: 'name an address of this machine, or 0.0.0.0 for all' }]
 }
 
 const FREE = 'choose a free port, or stop the process that listens there'

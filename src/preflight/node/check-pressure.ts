@@ -6,6 +6,7 @@
  * replaces them with those of nodefs or imagefs (`UpdateContainerFsThresholds`). So are huge pages,
  * which kubelet 1.37 does not count as available: fewer thresholds count as crossed here.
  */
+import { OTHERWISE } from '../../decision/verdict.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { formatDuration, parseDuration } from '../../values/durations.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -105,8 +106,8 @@ function whenOf(view: NodeView, at: EvictionField, key: string): string {
 }
 
 /**
- * Where both have the same unit, it needs no look at the node. Kubelet evicts by the hard threshold
- * as soon as both are crossed.
+ * Kubelet evicts by the hard threshold as soon as both are crossed. Where both have the same unit,
+ * no look at the node is needed.
  */
 function checkSoft(view: NodeView, observed: Observed): NodeProblem[] {
   const hard = view.map('evictionHard')
@@ -114,10 +115,9 @@ function checkSoft(view: NodeView, observed: Observed): NodeProblem[] {
     const amount = observed.get(key)
     const [soft, other] = amount === undefined ? [] : [readThreshold(key, value, amount), readThreshold(key, hard[key], amount)]
     if (soft === undefined || other === undefined || soft.isShare === other.isShare || soft.amount > other.amount) return []
-    const at = 'evictionSoft'
-    const both = `${key} ${soft.text} is not above evictionHard ${other.text}`
-    const problem = `${view.called(at)} has no effect: ${both}, by which kubelet evicts pods at once`
-    return [{ rule: 'node/eviction-soft', severity: 'warn', at, key, problem, advice: 'set it above evictionHard, in the same unit' }]
+    const problem = `${OTHERWISE} never waits for the grace period of this threshold, ${soft.text}: the one in evictionHard is ${other.text}, and comes first`
+    const advice = 'set it above evictionHard, in the same unit'
+    return [{ rule: 'otherwise/eviction-soft', severity: 'warn', at: 'evictionSoft', key, problem, advice }]
   })
 }
 

@@ -6,7 +6,6 @@
  * run any pod: that is refused too.
  */
 
-import { OTHERWISE } from '../../decision/verdict.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -15,7 +14,7 @@ import { type NodeProblem, type NodeView, usesMemoryManager } from './node-view.
 import type { Surroundings } from './surroundings.ts'
 
 export function checkReservations(view: NodeView, found: Surroundings): NodeProblem[] {
-  return [checkMemory, checkCpu, checkCpuSet, checkReservedMemory, checkSoftThreshold].flatMap((check) => check(view, found))
+  return [checkMemory, checkCpu, checkCpuSet, checkReservedMemory].flatMap((check) => check(view, found))
 }
 
 /** Warn if less than this share of the memory is left for pods. */
@@ -147,31 +146,17 @@ function reservedMemory(view: NodeView, memoryBytes: number | undefined): { read
   return { nanos: system + kube + eviction.nanos, exact: eviction.exact }
 }
 
-function evictionMemory(
-  view: NodeView,
-  memoryBytes: number | undefined,
-  field: 'evictionHard' | 'evictionSoft' = 'evictionHard',
-): { readonly nanos: bigint; readonly exact: boolean } | undefined {
-  const threshold = view.map(field)['memory.available']
+function evictionMemory(view: NodeView, memoryBytes: number | undefined): { readonly nanos: bigint; readonly exact: boolean } | undefined {
+  const threshold = view.map('evictionHard')['memory.available']
   const share = typeof threshold === 'string' ? /^([\d.]+)%$/.exec(threshold)?.[1] : undefined
   if (share === undefined) {
-    const nanos = view.quantity(field, 'memory.available')
+    const nanos = view.quantity('evictionHard', 'memory.available')
     return nanos === undefined ? undefined : { nanos, exact: true }
   }
   // These two values turn the signal off.
   if (threshold === '0%' || threshold === '100%') return { nanos: 0n, exact: true }
   const bytes = ((memoryBytes ?? Number.NaN) * Number(share)) / 100
   return Number.isFinite(bytes) ? { nanos: BigInt(Math.floor(bytes)) * NANOS, exact: false } : undefined
-}
-
-/** A share compares with a size by the machine's memory; two of a kind compare anywhere. */
-function checkSoftThreshold(view: NodeView, { memoryBytes }: Surroundings): NodeProblem[] {
-  const [soft, hard] = [evictionMemory(view, memoryBytes, 'evictionSoft'), evictionMemory(view, memoryBytes)]
-  if (soft === undefined || hard === undefined || soft.exact === hard.exact || soft.nanos === 0n || soft.nanos > hard.nanos) return []
-  const limit = String(view.map('evictionHard')['memory.available'])
-  const problem = `${OTHERWISE} never waits for the grace period of this threshold: the one in evictionHard is ${limit}, on this machine ${mebibytes(hard.nanos)}, and comes first`
-  const advice = `set it above ${limit}, or lower evictionHard`
-  return [{ rule: 'otherwise/eviction-soft', severity: 'warn', at: 'evictionSoft', key: 'memory.available', problem, advice }]
 }
 
 /** From here on kubelet rounds each of them to thousandths of a CPU (`parseResourceList`). */

@@ -170,9 +170,12 @@ export function parseIfInet6(text: string): LocalNetwork[] {
   })
 }
 
-/** Addresses that cannot be parsed count as local: nothing is known about them. */
+/**
+ * Addresses that cannot be parsed count as local: nothing is known about them. So do those of
+ * zeros, such as `::0`, which stand for all.
+ */
 export function isLocalAddress(address: string, networks: readonly LocalNetwork[]): boolean {
   const bits = readIp(address)
-  if (bits === undefined) return true
+  if (bits?.includes('1') !== true) return true
   return networks.some((network) => network.bits.length === bits.length && bits.startsWith(network.bits.slice(0, network.prefixLength)))
 }

@@ -17,12 +17,17 @@ const request = (name: string, minute: number, more: object = {}, username = 'sy
 const condition = (type: string, message = '') => ({ status: { conditions: [{ type, status: 'True', reason: 'Because', message }] } })
 const list = (...items: readonly object[]): KubeAnswer => ({ kind: 'ok', object: { items } })
 
-async function check(effects: RunningEffects | undefined, answer: KubeAnswer = list(), more: Partial<CommandContext> = {}) {
+async function check(
+  effects: RunningEffects | undefined,
+  answer: KubeAnswer | readonly KubeAnswer[] = list(),
+  more: Partial<CommandContext> = {},
+) {
+  const answers = [answer].flat()
   const paths: string[] = []
   const api: CommandContext['api'] = {
-    request: async ({ path }) => {
-      paths.push(path)
-      return answer
+    request: async ({ path, query = {} }) => {
+      paths.push(`${path}?${new URLSearchParams(query)}`)
+      return answers[Math.min(paths.length, answers.length) - 1] ?? list()
     },
   }
   const found = await checkEffects({ readEffects: async () => effects, api, nodeName: () => 'node-1', settings: defaults, ...more })
@@ -39,7 +44,7 @@ t.test('what of the config has no effect', async (t) => {
 t.test('a serving certificate that waits for approval', async (t) => {
   const { paths, lines } = await check(ASKS, list(request('csr-a', 1)))
   t.same(paths, [
-    '/apis/certificates.k8s.io/v1/certificatesigningrequests?fieldSelector=spec.signerName%3Dkubernetes.io%2Fkubelet-serving&limit=1000',
+    '/apis/certificates.k8s.io/v1/certificatesigningrequests?fieldSelector=spec.signerName%3Dkubernetes.io%2Fkubelet-serving&limit=150',
   ])
   t.match(lines, [
     /^warn certificate: request csr-a of the serving certificate waits for approval: kubectl certificate approve csr-a; until/,
@@ -55,6 +60,13 @@ t.test('a serving certificate that waits for approval', async (t) => {
     ['not a list', [null, 'x', {}], undefined],
   ] as const)
     t.match((await check(ASKS, { kind: 'ok', object: { items } })).lines, expected === undefined ? [] : [expected], what)
+})
+
+t.test('the newest of all pages counts', async (t) => {
+  const first = { kind: 'ok', object: { items: [request('csr-a', 1)], metadata: { continue: 'next' } } } as const
+  const { paths, lines } = await check(ASKS, [first, list(request('csr-b', 2))])
+  t.match(paths, [/limit=150$/, /limit=150&continue=next$/])
+  t.match(lines, [/request csr-b .* waits/])
 })
 
 t.test('nothing is said where it cannot be read, or there is no API server', async (t) => {

@@ -10,7 +10,7 @@ t.test('reads a settings file', async (t) => {
   t.match(await read('bad'), { kind: 'unreadable', detail: /line 1/ })
   t.match(await read('none'), { kind: 'absent' })
   t.match(await read('good/none'), { kind: 'absent' })
-  t.match(await read('.'), { kind: 'unreadable', detail: 'cannot be read: EISDIR' })
+  t.match(await read('.'), { kind: 'unreadable', detail: 'is a directory: name a file in it' })
 })
 
 t.test('a key that is there twice is ambiguous', async (t) => {

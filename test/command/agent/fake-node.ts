@@ -92,6 +92,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),
+    ask: async () => 'nobody',
     yaml: IN_PLACE,
     inspect: inspectWith(
       PARTS,

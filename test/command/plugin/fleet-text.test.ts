@@ -10,7 +10,7 @@ t.test('what other columns say is left out, and the cause comes first', async (t
     [`${NAME} failed, local runs: kubelet exited 2 times: bad: x`]: 'kubelet exited 2 times: bad: x',
     [`${NAME} was rolled back, falling back: requested`]: 'requested',
     [`${NAME} has passed its trial`]: '',
-    [`${NAME}+overlay-86a00c24 has passed its trial; paused on the node`]: 'paused on the node',
+    [`${NAME}+merged-86a00c24 has passed its trial; paused on the node`]: 'paused on the node',
     [`trial of ${NAME} until 2026-11-23T12:10:00Z`]: '10m left',
     [`trial of ${NAME} until 2026-11-23T11:00:00Z`]: 'until 2026-11-23T11:00:00Z',
     [`trial of ${NAME} does not come to an end: kubelet is not healthy for long enough`]:

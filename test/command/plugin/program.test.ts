@@ -59,3 +59,24 @@ t.test('a reader that leaves ends a command that only looks on', async (t) => {
   })
   t.equal(await code, 0)
 })
+
+t.test('Ctrl-C ends a command that looks on, with the code that shells have for it', async (t) => {
+  const { server, start } = await open(t)
+  server.objects.put(nodeObject('node-1', { config: 'c' }))
+  const { child, code } = start('get', '--watch')
+  child.stdout.once('data', () => child.kill('SIGINT'))
+  t.equal(await code, 130)
+})
+
+t.test('off a terminal nothing is cut', async (t) => {
+  const { server, start } = await open(t)
+  const name = `aks-gpupool-12345678-vmss${'0'.repeat(200)}`
+  const message = 'words '.repeat(100).trim()
+  server.objects.put(nodeObject(name, { config: 'c'.repeat(100), ready: ['False', 'Refused', message], degraded: true }))
+  const { child, code } = start('get')
+  const out = await text(child.stdout)
+  t.equal(await code, 0)
+  t.match(out.split('\n')[1], `${name}  ${'c'.repeat(100)}  212      Refused  `)
+  t.match(out.split('\n')[1], message)
+  t.match(out, new RegExp(`^${'c'.repeat(100)}  !`, 'm'))
+})

@@ -48,6 +48,24 @@ t.test('diff sees that the base has changed where the part has not', async (t) =
   t.match(await diffWith(world, { maxPods: 50, podsPerCore: 10 }), { code: 1 }, 'also where the base has lost a field')
 })
 
+t.test('diff says the same to programs', async (t) => {
+  const world = await startWithPart(t)
+  const none = await world.run('diff', 'n1', '-o', 'json')
+  t.match([none.code, JSON.parse(none.out)], [0, { kind: 'ConfigDiff', node: 'n1', changes: [] }])
+  editConfigMap(world, 'whole', `${WHOLE}maxPods: 60\n`)
+  const api = withConfigz(world.context.api, { maxPods: 50, podsPerCore: 10 }, [])
+  let out = ''
+  const terminal = {
+    ...world.context.terminal,
+    out: (text: string) => {
+      out = text
+    },
+  }
+  const line = { options: { output: 'json' }, args: ['n1'], shared: {} }
+  t.equal(await diffConfigCommand.execute({ ...world.context, terminal, api }, line), 1)
+  t.match(JSON.parse(out), { to: /^kube-system\/gpu:kubelet@/, changes: [{ path: 'maxPods', before: 50, after: 60, leftToNode: [] }] })
+})
+
 t.test('diff compares what the bases of a part set over the local config of the node', async (t) => {
   const world = await startWithPart(t)
   putConfigMap(world, 'whole', 'maxPods: 60\n', { [BASE_ANNOTATION]: 'local' })

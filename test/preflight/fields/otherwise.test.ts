@@ -144,6 +144,8 @@ tap.test('sizes that cannot be meant', async (t) => {
     [{ evictionMinimumReclaim: { 'nodefs.available': '0Mi' } }, {}, []],
     [{ containerLogMaxSize: '10' }, {}, size('containerLogMaxSize')],
     [{ containerLogMaxSize: '10Ki' }, {}, []],
+    // Kubelet exits.
+    [{ containerLogMaxSize: '100m' }, {}, []],
     [{ kubeReserved: { cpu: '100m', memory: 'much' } }, {}, []],
   ])
   t.equal(
@@ -151,6 +153,10 @@ tap.test('sizes that cannot be meant', async (t) => {
     'kubelet starts, and takes "1500m" for 2 bytes: m stands for thousandths; write 1500Mi for mebibytes',
   )
   t.match(say(hard('nodefs.available', '10')), /takes "10" for 10 bytes; write 10% for a share, or 10Gi for gibibytes/)
+  t.match(say(hard('nodefs.available', '500m')), /; write 500Gi for gibibytes$/, 'no share has 500%')
+  t.match(say(hard('nodefs.inodesFree', '500')), /; write a larger number$/)
+  t.match(say({ systemReserved: { 'ephemeral-storage': '10' } }), /; write 10Mi for mebibytes, or 10Gi for gibibytes$/, 'without shares')
+  for (const pid of ['1', '5000000']) t.match(say({ systemReserved: { pid } }), /; write a number of processes, at most 4194304$/, pid)
   t.match(say({ systemReserved: { pid: '100m' } }), /takes "100m" for 1 process: m stands for thousandths; write 100: processes/)
 })
 
@@ -160,6 +166,8 @@ tap.test('more CPUs than a machine has are judged on the node by its CPUs', asyn
   t.same(ranges('500', { unseen: 'flags' }), ['warn fields/range kubeReserved.cpu'])
   t.same(ranges('499', { unseen: 'flags' }), [])
   t.same(ranges('200Mi'), [])
+  const replaced = judge({ kubeReserved: { cpu: '200Mi' }, reservedSystemCPUs: '0' }, { unseen: 'flags' })
+  t.same(inShort(replaced, 'fields'), [], 'kubelet does not read it')
 })
 
 tap.test('a zero that means the default', async (t) => {
@@ -241,6 +249,7 @@ tap.test('fields that are nothing without others', async (t) => {
     [{ evictionMinimumReclaim: { 'pid.available': '100' } }, { unseen: 'local' }, []],
     [{ evictionSoft: { 'containerfs.available': '10%' } }, { minor: 29 }, unused('evictionSoft.containerfs.available')],
     [{ evictionSoft: { 'containerfs.available': '10%' } }, { minor: 28 }, []],
+    [{ evictionSoft: { 'containerfs.available': '100%' } }, {}, []],
     [{ evictionMinimumReclaim: { 'containerfs.available': '1Gi' } }, {}, unused('evictionMinimumReclaim.containerfs.available')],
     [{ reservedSystemCPUs: '0-3', systemReserved: { cpu: '500m' } }, {}, unused('systemReserved.cpu')],
     [{ reservedSystemCPUs: '0-3', kubeReserved: { cpu: '1' } }, {}, unused('kubeReserved.cpu')],

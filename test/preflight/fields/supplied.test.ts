@@ -98,6 +98,19 @@ t.test('kubelet reaches its container runtime through a Unix socket', async (t) 
   }
 })
 
+t.test('off the node, the cgroup of a service is not what systemd makes of its name', async (t) => {
+  const unit = {
+    ...{ enforceNodeAllocatable: ['kube-reserved'], kubeReserved: { cpu: '1m' } },
+    ...{ kubeReservedCgroup: '/system.slice/kubelet.service', cgroupDriver: 'systemd' },
+  }
+  const found = (more: object) => inShort(judge({ ...unit, ...more }, { unseen: 'flags' }), 'fields/')
+  t.same(found({}), ['warn fields/value kubeReservedCgroup'])
+  t.same(inShort(judge(unit), 'fields/'), [], 'on a node, another rule looks for it')
+  t.same(found({ cgroupDriver: 'cgroupfs' }), [])
+  t.same(found({ kubeReservedCgroup: '/system.slice/kubelet.slice' }), [])
+  t.same(found({ enforceNodeAllocatable: ['pods'] }), [])
+})
+
 t.test('off the node a finding says who may supply what is missing', async (t) => {
   const problems = (unseen?: 'flags' | 'local') => judge({ cpuManagerPolicy: 'static' }, { unseen }).map(({ problem }) => problem)
   const problem = 'cpuManagerPolicy is static, but no CPU is reserved: kubelet does not start'

@@ -112,7 +112,7 @@ t.test('a kubelet that looks for Docker or a runtime is started beside one that 
   t.match(await commandOf('deep', 23), /^\/opt\/node \/opt\/stand-in\.mjs docker \S+\/kubelet --/)
   t.match(await commandOf('deep', 24), /^\S+\/kubelet --/)
   t.match(await commandOf('deep', 29), /^\S+\/kubelet --/)
-  t.match(await commandOf('deep', 30), /^\/opt\/node \/opt\/stand-in\.mjs runtime \S+\/scratch\/runtime\.sock \S+\/kubelet --/)
+  t.match(await commandOf('deep', 30), /^\/opt\/node \/opt\/stand-in\.mjs runtime \S+\/scratch\/runtime\.sock net:\[\d+\] \S+\/kubelet --/)
   t.match(await commandOf('load', 30), /^\S+\/kubelet --/)
   t.match(await commandOf('load', 23), /^\S+\/kubelet --/)
 })

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -11,6 +11,8 @@ import { until } from '../../until.ts'
 
 const CHILD = join(import.meta.dirname, '../../../src/preflight/kubelet/stand-in.ts')
 const OPTIONS = { timeoutMs: 60_000, maxOutputBytes: 1 << 20 }
+
+const OTHER_NETWORK = 'net:[1]'
 
 /** A kubelet that asks the Docker of its last argument, prints the answers, and exits. */
 const ASKS_DOCKER = `#!${process.execPath}
@@ -44,7 +46,7 @@ t.test('answers as Docker does where its files are, and passes on what kubelet s
 
 t.test('answers as a container runtime that is not ready, and ends a kubelet that only waits for it', async (t) => {
   const socket = socketPath(t)
-  const ran = run(t, '#!/bin/sh\necho "started $1"\nexec sleep 600\n', 'runtime', socket)
+  const ran = run(t, '#!/bin/sh\necho "started $1"\nexec sleep 600\n', 'runtime', socket, OTHER_NETWORK)
   await until(() => existsSync(socket), 'the stand-in listens')
   const channel = new GrpcChannel(socket)
   t.teardown(() => channel.close())
@@ -65,13 +67,19 @@ t.test('answers as a container runtime that is not ready, and ends a kubelet tha
 })
 
 t.test('says nothing of its own when kubelet ends by itself', async (t) => {
-  const { end, stderr } = await run(t, '#!/bin/sh\necho "E1121 why" >&2\nexit 3\n', 'runtime', socketPath(t))
+  const { end, stderr } = await run(t, '#!/bin/sh\necho "E1121 why" >&2\nexit 3\n', 'runtime', socketPath(t), OTHER_NETWORK)
   t.same(end, { kind: 'exited', code: 3 })
   t.equal(stderr, 'E1121 why\n')
 })
 
-t.test('says so when something else ends kubelet', async (t) => {
-  const { end, stderr } = await run(t, '#!/bin/sh\nkill -KILL $$\n', 'runtime', socketPath(t))
-  t.same(end, { kind: 'exited', code: 1 })
+t.test('ends as kubelet does when something else kills that', async (t) => {
+  const { end, stderr } = await run(t, '#!/bin/sh\nkill -KILL $$\n', 'runtime', socketPath(t), OTHER_NETWORK)
+  t.same(end, { kind: 'signalled', signal: 'SIGKILL' })
   t.match(stderr, /kubelet: killed by SIGKILL/)
+})
+
+t.test('starts no kubelet in the network of the node', async (t) => {
+  const { end, stdout } = await run(t, '#!/bin/sh\necho started\n', 'runtime', socketPath(t), readlinkSync('/proc/self/ns/net'))
+  t.same(end, { kind: 'exited', code: 225 })
+  t.equal(stdout, '')
 })

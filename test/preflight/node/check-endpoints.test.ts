@@ -26,8 +26,13 @@ t.test("an address of another machine for kubelet's server", async (t) => {
   t.same(verdicts({ address: '10.0.0.1' }, { localAddresses }), [])
   t.same(verdicts({ address: '10.0.0.2', enableServer: false }, { localAddresses }), [], 'it does not serve')
   t.same(verdicts({ address: '10.0.0.2', enableServer: false, readOnlyPort: 1 }, { localAddresses }), ['refuse node/address address'])
-  t.same(verdicts({ address: '::' }, { localAddresses }), [])
+  for (const all of ['::', '::0', '0:0:0:0:0:0:0:0']) {
+    t.same(verdicts({ address: all }, { localAddresses }), [], all)
+    t.same(verdicts({ healthzBindAddress: all }, { localAddresses }), [], all)
+  }
   t.same(verdicts({ address: '10.0.0.2' }, {}), [], 'unknown')
+  const running = optionsOf(30, [], { running: { address: '10.0.0.2' } })
+  t.same(verdicts({ address: '10.0.0.2' }, { localAddresses }, running), ['warn node/address address'], 'kubelet has run with it')
 })
 
 t.test('a port of the running kubelet counts as its own', async (t) => {

@@ -110,7 +110,7 @@ t.test('kubelet before 1.24 counts pid_max alone', async (t) => {
 })
 
 t.test('a soft threshold that the hard one is above of, in another unit', async (t) => {
-  const found = ['warn node/eviction-soft evictionSoft.nodefs.available']
+  const found = ['warn otherwise/eviction-soft evictionSoft.nodefs.available']
   const both = (value: string, other: string) => soft('nodefs.available', value, hard('nodefs.available', other))
   t.same(on(both('5%', '2Gi')), found)
   t.same(on(both('10%', '2Gi')), found, 'both are crossed at the same moment')
@@ -120,6 +120,8 @@ t.test('a soft threshold that the hard one is above of, in another unit', async 
   t.same(on(both('5%', '10%')), [], 'another rule, which needs no node')
   t.same(on(both('5%', '0%')), [], 'no hard threshold')
   t.same(on(both('5%', '2Gi'), { fileSystems: new Map() }), [])
+  const ofMemory = on(soft('memory.available', '5%', hard('memory.available', '1Gi')), { memoryBytes: 8 * GIBIBYTE })
+  t.same(ofMemory, ['warn otherwise/eviction-soft evictionSoft.memory.available'], 'of memory it is said once')
 })
 
 t.test('images that kubelet would remove', async (t) => {

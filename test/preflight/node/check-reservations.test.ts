@@ -107,19 +107,3 @@ t.test('what of reservedMemory depends on the machine', async (t) => {
   )
   t.same(verdicts({ ...config({ memory: '2Gi' }), ...share }, { memoryBytes: undefined }), [])
 })
-
-t.test('a soft threshold that comes after the hard one, by the memory of the machine', async (t) => {
-  const thresholds = (soft: string, hard: string) => ({
-    evictionSoft: { 'memory.available': soft },
-    evictionHard: { 'memory.available': hard },
-  })
-  const warned = ['warn otherwise/eviction-soft evictionSoft.memory.available']
-  t.same(verdicts(thresholds('5%', '500Mi')), warned, '409 MiB')
-  t.same(verdicts(thresholds('10%', '500Mi')), [])
-  t.same(verdicts(thresholds('300Mi', '5%')), warned)
-  t.same(verdicts(thresholds('500Mi', '5%')), [])
-  t.same(verdicts(thresholds('300Mi', '500Mi')), [], 'reported by the field rules')
-  t.same(verdicts(thresholds('5%', '0%')), [])
-  t.same(verdicts({ evictionHard: { 'memory.available': '5%' } }), [])
-  t.same(verdicts(thresholds('5%', '500Mi'), { memoryBytes: undefined }), [])
-})

@@ -229,19 +229,6 @@ const SERVING: readonly StartRow[] = [
       needs: 'cgroup.controllers of the cgroup',
     },
   ),
-  exits(
-    ['systemReservedCgroup', 'kubeReservedCgroup', 'cgroupDriver'],
-    'systemd, and a service; there is no slice of that name',
-    'ParseSystemdToCgroupName, pkg/kubelet/cm',
-    {
-      rule: 'fields/value',
-      example: {
-        ...{ enforceNodeAllocatable: ['kube-reserved'], kubeReserved: { cpu: '1m' } },
-        ...{ kubeReservedCgroup: '/system.slice/kubelet.service', cgroupDriver: 'systemd' },
-      },
-      severity: 'warn',
-    },
-  ),
   exits(['systemCgroups'], 'the root', 'setupNode, pkg/kubelet/cm', {
     rule: 'fields/cross',
     example: { systemCgroups: '/', cgroupRoot: '/' },

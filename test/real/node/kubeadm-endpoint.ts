@@ -26,7 +26,7 @@ export function addKubeadmEndpointScenarios(program: string): void {
       const version = await admin.applyConfigMap(KUBEADMS, node.config({ maxPods: 54 }))
       await admin.kubectl('label', '--overwrite', 'node', node.name, `${CONFIG_LABEL}=${KUBEADMS.name}`)
       await node.untilRuns(54)
-      await stage.untilPromoted(String.raw`kube-system/kubelet-config:kubelet@${version}\+overlay-[0-9a-f]+`)
+      await stage.untilPromoted(String.raw`kube-system/kubelet-config:kubelet@${version}\+merged-[0-9a-f]+`)
       assert.equal((await node.configz()).containerRuntimeEndpoint, ENDPOINT)
       const { stdout } = await node.command('status')
       console.log(stdout.replace(/^/gm, '    '))

@@ -173,7 +173,7 @@ function versionOfKubeadms({ admin }: Stage): Promise<string> {
 
 /** How messages call this version of kubeadm's ConfigMap with the instance config on top. */
 function merged(version: string): string {
-  return String.raw`kube-system/kubelet-config:kubelet@${version}\+overlay-[0-9a-f]+`
+  return String.raw`kube-system/kubelet-config:kubelet@${version}\+merged-[0-9a-f]+`
 }
 
 async function untilSettled(node: Node): Promise<void> {
@@ -187,7 +187,7 @@ async function untilRunsPart(node: Node, maxPods: number): Promise<void> {
 }
 
 async function untilPartPromoted(stage: Stage): Promise<void> {
-  await stage.untilPromoted(String.raw`kube-system/node-config:kubelet@\d+\+overlay-[0-9a-f]+`)
+  await stage.untilPromoted(String.raw`kube-system/node-config:kubelet@\d+\+merged-[0-9a-f]+`)
 }
 
 /** The hash of the result that is last-known-good. */

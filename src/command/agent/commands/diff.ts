@@ -4,6 +4,7 @@
  */
 
 import type { Snapshot } from '../../../decision/snapshot.ts'
+import type { Finding } from '../../../preflight/finding.ts'
 import type { ConfigChange } from '../../../preflight/inspection.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { accept, type Kind } from '../../../settings/setting-kinds.ts'
@@ -104,13 +105,17 @@ function findActive(snapshot: Snapshot | undefined, context: CommandContext): Co
     : { ok: false, detail: `cannot read the config that runs here: ${active.detail}; give another one with --against` }
 }
 
+function withAdvice({ problem, advice }: Finding): string {
+  return advice === undefined ? problem : `${problem}: ${advice}`
+}
+
 async function loadText(text: string, context: CommandContext, overlaid: boolean): Promise<ConfigText> {
   const loaded = await loadCandidate(text, context, overlaid)
   switch (loaded.kind) {
     case 'failed':
       return { ok: false, detail: loaded.detail }
     case 'refused':
-      return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
+      return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(withAdvice).join('; ')}` }
     case 'loaded': {
       const { config, layers = [], taken } = loaded
       const { files, key, isAlone = false } = config

@@ -7,11 +7,13 @@
  * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which
  * omits kind and apiVersion.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
 import { LAST_IN_TABLES } from '../../../kubelet/fields.ts'
 import { describeWrapper, isWholeAnswer } from '../../../kubelet/wrappers.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
+import { describeUnreadable } from '../../../values/errors.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, switchOption } from '../../command.ts'
 import { LONGEST_BYTES } from '../../manifest-text.ts'
@@ -91,7 +93,7 @@ function remarkOnDefaults(version: KubeletVersion | undefined, path: string | un
 async function readConfigz(path: string | undefined, context: CommandContext): Promise<unknown> {
   if (path === undefined) return askConfigz(context)
   const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
-  if (reading.kind === 'unreadable') throw new Failure(`${path} cannot be read: ${reading.code}`)
+  if (reading.kind === 'unreadable') throw new Failure(`${path} ${describeUnreadable(reading.code)}`)
   if (reading.kind === 'too-large') throw new Failure(`${path} is not a response of /configz: it is too long`)
   const text = reading.bytes.toString('utf8')
   try {

@@ -5,13 +5,16 @@
  */
 
 import { describePause, findNodePause, findPause } from '../../../decision/find-pause.ts'
+import { isInRollout } from '../../../decision/rollout-turn.ts'
 import type { NextStart, Snapshot } from '../../../decision/snapshot.ts'
+import { assess, nextAfter } from '../../../decision/target.ts'
 import { measureTrial } from '../../../decision/trial.ts'
 import { listUncompared } from '../../../evidence/judge.ts'
 import { describeSource, LOCAL_CONTENT } from '../../../subject/config-source.ts'
 import { hasPassed } from '../../../subject/trial-key.ts'
 import { errorMessage } from '../../../values/errors.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, switchOption } from '../../command.ts'
+import { demandConsent, YES } from '../../consent.ts'
 import { plainText } from '../../terminal.ts'
 import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
 import { judgeLocal } from '../held-configs.ts'
@@ -122,19 +125,30 @@ export const rollbackCommand: NodeCommand = {
     'Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with the first of ' +
     'last-known-good, previous and local that has not failed. The agent does not use the config again until its content, ' +
     'kubelet or the flags of kubelet change, or until retry. In a rollout that is not finished this is a veto, which by default ' +
-    'halts it for all nodes, and which retry does not take back: to take off this node alone, use reset.',
-  options: [],
-  examples: [['rollback', 'reject a config that looks healthy to the agent']],
+    'halts it for all nodes, and which retry does not take back: it asks first. To take off this node alone, use reset.',
+  options: [YES],
+  examples: [
+    ['rollback', 'reject a config that looks healthy to the agent'],
+    ['rollback --yes', 'the same from a script, also where that halts a rollout'],
+  ],
   execute: rollBack,
 }
 
-async function rollBack({ terminal, observe, requestWriter, agent }: CommandContext): Promise<ExitCode> {
+async function rollBack(context: CommandContext, line: CommandLine): Promise<ExitCode> {
+  const { terminal, observe, requestWriter, agent } = context
   const snapshot = await observe()
   const found = findRollback(snapshot.nextStart)
+  const next = nextAfter(assess(snapshot), found)
+  const effect = `kubelet returns to ${next === undefined ? 'what has not failed, which no record names now' : describeSource(next.source)}`
+  if (isInRollout(snapshot, found.source, found.content)) {
+    terminal.err(
+      `${found.name} is in a rollout that is not known to be finished. To roll it back here is a veto, which by default halts the ` +
+        `rollout for all nodes, and retry does not take it back. On this node, ${effect}. To take off this node alone, use reset.\n`,
+    )
+    await demandConsent(context, line, `Roll back ${found.name}, and tell its rollout that it failed here?`)
+  }
   requestWriter.requestRollback(found.content)
-  terminal.out(
-    `Requested to roll back ${found.name}: kubelet returns to the first of last-known-good, previous and local that has not failed.\n`,
-  )
+  terminal.out(`Requested to roll back ${found.name}: ${effect}.\n`)
   terminal.out(
     `${found.name} is not used again until its content, kubelet or the flags of kubelet change, or until kubelet-cfg-agent retry.\n`,
   )
@@ -157,7 +171,7 @@ function findRollback(nextStart: NextStart) {
       `the checkpoint of ${name} is missing or incomplete, so its content cannot be identified; a running agent falls back by itself`,
     )
   }
-  return { content, name }
+  return { source, content, name }
 }
 
 export const promoteCommand: NodeCommand = {

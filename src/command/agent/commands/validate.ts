@@ -20,6 +20,7 @@ import {
 } from '../../command.ts'
 import type { PlaceInFile } from '../../manifest-text.ts'
 import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
+import { openPart } from '../../open-part.ts'
 import { documentReport, renderReport } from '../../report.ts'
 import { formatJson } from '../../terminal.ts'
 import { EXIT_OF } from '../../upgrade-judgement.ts'
@@ -89,7 +90,8 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
     case 'loaded': {
       const { config, shown, layers = [], taken } = loaded
       const node = isNode(await context.unit.observe())
-      const placed = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
+      const inspected = await context.inspect(config, readInspectOptions(options, node))
+      const placed = placeFindings(config.isPart === true ? openPart(inspected) : inspected, shown.place)
       const { name, files, key } = config
       const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
       const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)

@@ -1,14 +1,15 @@
 /** `apply`: checks a config, shows what it changes where, keeps its version, and writes it. */
 
 import { type CommandLine, EXIT, type ExitCode, Misuse } from '../../command.ts'
+import { demandConsent, YES } from '../../consent.ts'
 import { checkChange, readPart } from '../check-config.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import type { ConfigName } from '../config-index.ts'
 import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
+import { hashVersion, listVersions, sayVersion, writeVersion } from '../kept-versions.ts'
 import type { Supposed } from '../merged-text.ts'
-import { CONFIG_NAME, DRY_RUN, demandConsent, textKind, YES } from '../options.ts'
+import { CONFIG_NAME, DRY_RUN, textKind } from '../options.ts'
 import { checkKeys, describeOtherKeys, describeReach, describeUses, judgeBeginnings, usersOfChange } from '../reach.ts'
 import { describeUnknownRuns, tallyRuns } from '../runs.ts'
 import { countNodes, listUsers, type Users } from '../users.ts'
@@ -62,9 +63,8 @@ async function apply(context: PluginContext, line: CommandLine): Promise<ExitCod
   const affected = usersOfChange(users, change)
   const supposed = { after: suppose(config, part, current), before: current && suppose(config, current, current) }
   if ((await checkChange(context, { part, ...supposed, users: affected })) === 'refused') return EXIT.failed
-  const hash = hashVersion(part)
-  if (current !== undefined && hashVersion(current) === hash) {
-    terminal.out(`ConfigMap ${namespace}/${name} holds this already, as version ${hash}.\n`)
+  if (current !== undefined && hashVersion(current) === hashVersion(part)) {
+    terminal.out(`ConfigMap ${namespace}/${name} holds this already, as ${sayVersion(name, current)}.\n`)
     return EXIT.fine
   }
   await showChanges(context, { name, current, part, affected, isUsed: users.nodes.length > 0 })
@@ -74,9 +74,9 @@ async function apply(context: PluginContext, line: CommandLine): Promise<ExitCod
   }
   checkKeys(config, users, change)
   await demandConsent(context, line, `Write ConfigMap ${namespace}/${name}?`)
-  await writeVersion(context, name, current, part)
+  const written = await writeVersion(context, name, current, part)
   const reach = describeReach(config, change, users, await judgeBeginnings(context, users.parts))
-  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${hash}. ${reach}\n`)
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, now ${written}. ${reach}\n`)
   return EXIT.fine
 }
 
@@ -103,12 +103,12 @@ async function showChanges(context: PluginContext, { name, current, part, affect
   const after = { ...part, title: 'the new version' }
   const run = tally.unknown === 0 ? 'run' : 'known to be run'
   for (const [index, from] of [current, ...kept].entries()) {
-    const count = tally.counts[index] ?? 0
+    const count = tally.runners[index]?.length ?? 0
     if (count === 0 && from !== current) continue
-    const lines = await diffContents(context, { ...from, title: `version ${hashVersion(from)}` }, after, version)
+    const lines = await diffContents(context, { ...from, title: sayVersion(name, from) }, after, version)
     const unused = gap === undefined ? ', which no node uses' : ', which no node is known to use'
     const whose = nodes.length > 0 ? `, ${run} by ${count} of ${countNodes(nodes.length)}` : isUsed ? '' : unused
-    terminal.out(`\n${[`Against version ${hashVersion(from)}${whose}:`, '', ...lines].join('\n')}\n`)
+    terminal.out(`\n${[`Against ${sayVersion(name, from)}${whose}:`, '', ...lines].join('\n')}\n`)
   }
   const others = tally.others === 1 ? '1 node runs something else' : `${tally.others} nodes run something else`
   const rest = [

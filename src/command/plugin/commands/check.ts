@@ -2,11 +2,11 @@
 
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, orElse } from '../../command.ts'
+import { describeRefused } from '../../failure.ts'
+import { listPages } from '../../list-pages.ts'
 import { plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { checkConfigName } from '../config-maps.ts'
-import { describeRefused } from '../failure.ts'
-import { listPages } from '../list-pages.ts'
 import { nameSome } from '../reach.ts'
 import { type ConfigInUse, listInUse } from '../users.ts'
 

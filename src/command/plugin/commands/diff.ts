@@ -1,17 +1,19 @@
 /** `diff`: what the config that a node is to run changes against what it runs. */
 
 import { parseVersion } from '../../../preflight/kubelet-version.ts'
+import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type ConfigMapRef, describeRef } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { describeRefused } from '../../failure.ts'
 import { renderOtherwise } from '../check-config.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { type FoundConfig, findConfig } from '../config-maps.ts'
 import { compareContents } from '../diff-text.ts'
-import { describeRefused } from '../failure.ts'
 import { listVersions } from '../kept-versions.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import { describe, getNode, type NodeState } from '../node-state.ts'
+import { OUTPUT_WITH_YAML, print } from '../options.ts'
 import { knowContent, runsContent } from '../runs.ts'
 
 export const diffConfigCommand: PluginCommand = {
@@ -23,39 +25,40 @@ export const diffConfigCommand: PluginCommand = {
     'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too. ' +
     'Then it says what kubelet takes and does otherwise than the ConfigMap says.',
   arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
-  options: [],
+  options: [OUTPUT_WITH_YAML],
   exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot compare, or invalid command line' },
   examples: [['diff worker-1', 'look at what a node would change']],
   execute: diff,
 }
 
-async function diff(context: PluginContext, { args: [name = ''] }: CommandLine): Promise<ExitCode> {
-  const { terminal } = context
+async function diff(context: PluginContext, { options, args: [name = ''] }: CommandLine): Promise<ExitCode> {
   const { state } = await getNode(context, name)
   const ref = refOf(state)
   const there: PluginContext = { ...context, namespace: ref.namespace }
   const wanted = await findConfig(there, ref.name)
   if (wanted === undefined) throw new Failure(`ConfigMap ${describeRef(ref)} does not exist`)
   if (ref.kubeletConfigKey !== KEY) throw new Failure(`${name} uses the key ${ref.kubeletConfigKey}: only ${KEY} is compared`)
+  const runs = state.active === undefined ? 'an unknown config' : state.active === 'local' ? 'its local config' : describe(state.active)
+  const to = `${describeRef(ref)}@${wanted.resourceVersion}`
+  const say = (changes: readonly object[], asTable: () => string) =>
+    print(context, options, { apiVersion: CONFIG_API_VERSION, kind: 'ConfigDiff', node: name, from: runs, to, changes }, asTable)
   if (await isRunning(there, state, wanted)) {
-    terminal.out(`${name} runs what ConfigMap ${describeRef(ref)} holds.\n`)
+    await say([], () => `${name} runs what ConfigMap ${describeRef(ref)} holds.\n`)
     return EXIT.fine
   }
   const running = await findRunning(context, state, there, ref.name)
-  const runs = state.active === undefined ? 'an unknown config' : state.active === 'local' ? 'its local config' : describe(state.active)
   const before = running ?? (await readConfigz(there, name, wanted))
   const how = running === undefined ? 'as kubelet reports it' : `held by ${running.name}`
   const version = parseVersion(state.kubeletVersion)
-  const { lines, isSame } = await compareContents(
+  const { lines, isSame, changes } = await compareContents(
     there,
     { ...before, title: `what ${name} runs` },
     { ...wanted, title: describeRef(ref) },
     version,
   )
-  terminal.out(`${name} runs ${runs} (${how}) -> ${describeRef(ref)}@${wanted.resourceVersion}\n\n`)
-  terminal.out(`${lines.join('\n')}\n`)
   const remarks = await renderOtherwise(there, `ConfigMap ${describeRef(ref)}`, wanted, version)
-  if (remarks.length > 0) terminal.out(`\n${remarks.join('\n')}`)
+  const below = remarks.length === 0 ? '' : `\n${remarks.join('\n')}`
+  await say(changes, () => `${name} runs ${runs} (${how}) -> ${to}\n\n${lines.join('\n')}\n${below}`)
   return isSame ? EXIT.fine : EXIT.failed
 }
 

@@ -3,10 +3,11 @@ import type { KubeWatchEnd } from '../../../ports/kube-api.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { identityOf } from '../../../source/kube-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, outputOption, switchOption } from '../../command.ts'
+import { describeRefused } from '../../failure.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
-import { describeRefused } from '../failure.ts'
-import { type FleetLook, renderNodes, renderSum } from '../fleet-text.ts'
-import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateWord } from '../node-state.ts'
+import { type FleetLook, FleetTable, renderSum } from '../fleet-text.ts'
+import { documentNode } from '../node-document.ts'
+import { getNode, isDegraded, listNodes, type NodeState, readNodeState } from '../node-state.ts'
 import { print, SELECTOR } from '../options.ts'
 
 export const getCommand: PluginCommand = {
@@ -14,8 +15,8 @@ export const getCommand: PluginCommand = {
   group: 'Look',
   summary: 'show the nodes, their configs and their states',
   description:
-    'Shows one line a node, then one line a config with a bar: proven (█), on its way (▒), in need of somebody (!). ' +
-    'The lines fit the terminal; -o wide cuts nothing.',
+    'Shows one line a node, then one line a config with a bar: proven (█), on its way (▒), without an agent (·), in need of somebody (!). ' +
+    'On a terminal, a long message is folded; elsewhere each node has one line. No name is cut.',
   arguments: [{ placeholder: 'NODE', required: false, many: true, completes: 'node' }],
   options: [
     SELECTOR,
@@ -37,17 +38,19 @@ async function get(context: PluginContext, { options, args }: CommandLine): Prom
   if (args.length > 0 && selector !== '') throw new Misuse('give names of Nodes or -l, not both')
   const { items, resourceVersion } = args.length > 0 ? await getNamed(context, args) : await listNodes(context, selector)
   const nodes = [...items].sort(byAttention)
-  const look = (): FleetLook => ({ color: terminal.color, width: terminal.width ?? 80, wide: options.output === 'wide', wallMs: wallMs() })
+  const look = (): FleetLook => ({ color: terminal.color, width: terminal.width, wide: options.output === 'wide', wallMs: wallMs() })
   const isTable = options.output === 'table' || options.output === 'wide'
-  const render = () => [...(isTable ? [...renderNodes(nodes, look()), ''] : []), ...renderSum(nodes, look())]
+  const isWatched = options.watch === 'true'
+  const table = new FleetTable(look, isWatched)
+  const render = () => [...(isTable ? [...table.renderAll(nodes), ''] : []), ...renderSum(nodes, look())]
   if (nodes.length === 0 && isTable) terminal.err('No nodes found.\n')
   else await print(context, options, documentFleet(nodes), () => `${render().join('\n')}\n`)
-  if (options.watch !== 'true') return EXIT.fine
+  if (!isWatched) return EXIT.fine
   const names = args.length > 0 ? new Set(args) : undefined
   return watchNodes(context, { known: nodes, resourceVersion, selector, names }, async (node) => {
     if (options.output === 'json') terminal.out(`${JSON.stringify(documentNode(node))}\n`)
     else if (options.output === 'yaml') terminal.out(`---\n${await context.formatYaml(documentNode(node))}`)
-    else terminal.out(`${renderNodes([node], look()).slice(1).join('\n')}\n`)
+    else terminal.out(`${table.renderOne(node).join('\n')}\n`)
   })
 }
 
@@ -62,25 +65,9 @@ function byAttention(a: NodeState, b: NodeState): number {
   return Number(isDegraded(a)) - Number(isDegraded(b)) || (a.name < b.name ? -1 : 1)
 }
 
-/** The statuses of a condition. `Unknown`: the node does not answer. */
-const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
-
 /** For programs: fields are added, never renamed or removed. */
 function documentFleet(nodes: readonly NodeState[]): object {
   return { apiVersion: CONFIG_API_VERSION, kind: 'NodeConfigList', items: nodes.map(documentNode) }
-}
-
-function documentNode(node: NodeState): object {
-  const { name, ready, asked, degraded: _, kubelet, ...rest } = node
-  return {
-    node: name,
-    state: stateWord(node),
-    degraded: isDegraded(node),
-    kubeletReady: STATUSES.includes(kubelet) ? kubelet : null,
-    condition: ready ?? null,
-    asked: asked ?? null,
-    ...rest,
-  }
 }
 
 interface Watched {

@@ -1,10 +1,11 @@
 /** `rollout status`: follows a rollout until it is done or halted. */
 import { describeShare } from '../../../rollout/progress.ts'
+import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, switchOption } from '../../command.ts'
+import { Outage } from '../../failure.ts'
 import { paint, plainText, type Tone } from '../../terminal.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
-import { Outage } from '../failure.ts'
-import { CONFIG_NAME } from '../options.ts'
+import { CONFIG_NAME, OUTPUT_WITH_YAML } from '../options.ts'
 import { type EarlierLook, lookAtRollout, type RolloutLook } from '../rollout-state.ts'
 
 const LOOK_EVERY_MS = 2000
@@ -18,11 +19,12 @@ export const rolloutStatusCommand: PluginCommand = {
     'Shows the stages of a rollout as a bar while a terminal watches, and as a line for each change where none does. Ends when ' +
     'the last stage is open and the config is not paused, which lets every node start the config, or when the rollout is halted.',
   arguments: [CONFIG_NAME],
-  options: [switchOption('once', 'print the progress once; the exit code is 2 while the rollout is under way')],
+  options: [OUTPUT_WITH_YAML, switchOption('once', 'print the progress once; the exit code is 2 while the rollout is under way')],
   exits: { [EXIT.fine]: 'done', [EXIT.failed]: 'halted', [EXIT.usage]: 'cannot tell, under way, or invalid command line' },
   examples: [
     ['rollout status node-config', 'follow a rollout'],
     ['rollout status node-config --once', 'look once'],
+    ['rollout status node-config -o json', 'follow it in a script: a line for each change'],
   ],
   execute: follow,
 }
@@ -31,7 +33,8 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
   const { terminal, isWatched, monotonicUs } = context
   const signal = untilUnread(context)
   const isOnce = options.once === 'true'
-  const isLive = isWatched && !isOnce
+  const isForPeople = options.output !== 'json' && options.output !== 'yaml'
+  const isLive = isWatched && !isOnce && isForPeople
   let shown = ''
   const show = (line: string): void => {
     if (line === shown) return
@@ -43,11 +46,17 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
     try {
       const state = await lookAtRollout(context, name, before)
       before = { observation: state.observation, atUs: monotonicUs() }
-      show(isWatched ? renderBar(state, terminal.color, terminal.width ?? 80) : describeProgress(state))
+      if (isForPeople) show(isWatched ? renderBar(state, terminal.color, terminal.width ?? 80) : describeProgress(state))
+      else
+        show(
+          options.output === 'json'
+            ? JSON.stringify(documentLook(context, state))
+            : `---\n${(await context.formatYaml(documentLook(context, state))).trimEnd()}`,
+        )
       // A pause holds back every node that has not started the config yet.
       const isDone = state.progress?.finished === true && !state.isPaused
       if (isDone || state.progress?.halted === true || isOnce) {
-        const names = listNodesOf(state, terminal.color)
+        const names = isForPeople ? listNodesOf(state, terminal.color) : []
         terminal.out(`${isLive ? '\n' : ''}${names.map((line) => `${line}\n`).join('')}`)
         if (state.progress?.halted === true) return EXIT.failed
         return isDone ? EXIT.fine : EXIT.usage
@@ -57,12 +66,26 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
         if (isLive && shown !== '') terminal.out('\n')
         throw error
       }
-      show(plainText(error.message))
+      if (isForPeople) show(plainText(error.message))
+      else terminal.err(`${plainText(error.message)}\n`)
     }
     await context.sleep(LOOK_EVERY_MS)
   }
   if (isLive) terminal.out('\n')
   return EXIT.usage
+}
+
+/** For programs: fields are added, never renamed or removed. */
+function documentLook({ namespace }: PluginContext, { config, plan, progress, isPaused }: RolloutLook): object {
+  return {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'ConfigRolloutStatus',
+    config: `${namespace}/${config.name}`,
+    paused: isPaused,
+    excluded: plan.excluded,
+    /** null: the rollout of this content has not begun. */
+    progress: progress ?? null,
+  }
 }
 
 /** Cells of each stage. */

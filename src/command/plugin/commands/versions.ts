@@ -2,13 +2,14 @@
 
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { demandConsent, YES } from '../../consent.ts'
 import { alignColumns, type Cell, headOf, plainText } from '../../terminal.ts'
 import { PLUGIN_NAME, type PluginCommand, type PluginContext } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
-import { showAge } from '../node-state.ts'
-import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT_WITH_YAML, print, textKind, YES } from '../options.ts'
+import { hashVersion, listVersions, previousOf, sayVersion, writeVersion } from '../kept-versions.ts'
+import { type NodeState, showAge } from '../node-state.ts'
+import { CONFIG_NAME, DRY_RUN, OUTPUT_WITH_YAML, print, textKind } from '../options.ts'
 import { describeReach, describeUses, judgeBeginnings } from '../reach.ts'
 import { describeUnknownRuns, tallyRuns } from '../runs.ts'
 import { listUsers } from '../users.ts'
@@ -56,14 +57,16 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   const previous = previousOf(current, kept)
   const distinct = [current, ...kept.filter((version) => hashVersion(version) !== now)]
   const tally = await tallyRuns(context, name, users, distinct)
-  const counts = new Map(distinct.map((version, index) => [hashVersion(version), tally.counts[index] ?? 0]))
+  const runners = new Map(distinct.map((version, index) => [hashVersion(version), tally.runners[index] ?? []]))
   const rows = [...(isKept ? [] : [current]), ...kept].map((version) => {
     const hash = hashVersion(version)
     const role = hash === now ? 'current' : hash === previous ? 'previous' : ''
     return {
+      /** The hash of the content. */
       version: hash,
+      resourceVersions: listSeenAs(name, hash === now ? current : version, runners.get(hash) ?? []),
       created: version.created,
-      nodes: counts.get(hash) ?? 0,
+      nodes: (runners.get(hash) ?? []).length,
       role,
       kept: hash !== now || isKept,
       base: version.base === undefined ? null : plainText(version.base),
@@ -76,9 +79,10 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     nodesUnknown: tally.unknown,
     items: rows,
   }
-  const head = headOf('VERSION', 'AGE', 'NODES', 'BASE', '')
-  const cells = rows.map(({ version, created, nodes, role, kept: own, base }): Cell[] => [
+  const head = headOf('HASH', 'VERSION', 'AGE', 'NODES', 'BASE', '')
+  const cells = rows.map(({ version, resourceVersions, created, nodes, role, kept: own, base }): Cell[] => [
     version,
+    resourceVersions.join(' ') || '-',
     showAge(created, wallMs()),
     String(nodes),
     base ?? '-',
@@ -92,6 +96,14 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   return EXIT.fine
 }
 
+/** The resourceVersions of the config with this content: the present one, and what nodes tell. */
+function listSeenAs(name: string, version: FoundConfig, runners: readonly NodeState[]): readonly string[] {
+  const told = runners.flatMap(({ active }) =>
+    active === undefined || active === 'local' || active.name !== name ? [] : active.resourceVersion,
+  )
+  return [...new Set([...(version.name === name ? [version.resourceVersion] : []), ...told])].map(plainText)
+}
+
 async function undo(context: PluginContext, line: CommandLine): Promise<ExitCode> {
   const { terminal, namespace } = context
   const { options, args } = line
@@ -99,27 +111,22 @@ async function undo(context: PluginContext, line: CommandLine): Promise<ExitCode
   const current = await getConfig(context, name)
   const target = findTarget(context, name, { current, kept: await listVersions(context, name), wanted: options.to ?? '' })
   const users = await listUsers(context, name)
-  const [from, to] = [hashVersion(current), hashVersion(target)]
-  if (from === to) {
-    terminal.out(`ConfigMap ${namespace}/${name} holds version ${to} already.\n`)
+  const [from, to] = [sayVersion(name, current), sayVersion(name, target)]
+  if (hashVersion(current) === hashVersion(target)) {
+    terminal.out(`ConfigMap ${namespace}/${name} holds this already, as ${from}.\n`)
     return EXIT.fine
   }
-  const lines = await diffContents(
-    context,
-    { ...current, title: `version ${from}` },
-    { ...target, title: `version ${to}` },
-    versionsOf(users.nodes)[0],
-  )
-  terminal.out(`Version ${from} -> ${to}:\n\n${lines.join('\n')}\n\n`)
+  const lines = await diffContents(context, { ...current, title: from }, { ...target, title: to }, versionsOf(users.nodes)[0])
+  terminal.out(`From ${from} to ${to}:\n\n${lines.join('\n')}\n\n`)
   for (const sentence of describeUses({ namespace, name }, users)) terminal.out(`${sentence}\n`)
   if (options['dry-run'] === 'true') {
     terminal.out('Nothing was changed.\n')
     return EXIT.fine
   }
-  await demandConsent(context, line, `Write version ${to} into ConfigMap ${namespace}/${name}?`)
-  await writeVersion(context, name, current, target)
+  await demandConsent(context, line, `Write ${to} into ConfigMap ${namespace}/${name}?`)
+  const written = await writeVersion(context, name, current, target)
   const reach = describeReach({ namespace, name }, { before: current, after: target }, users, await judgeBeginnings(context, users.parts))
-  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${reach}\n`)
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, now ${written}. ${reach}\n`)
   return EXIT.fine
 }
 
@@ -141,8 +148,8 @@ function findTarget({ namespace }: PluginContext, name: string, { current, kept,
     )
   const found = kept.filter((version) => hashVersion(version).startsWith(hash))
   const [target, ...others] = found
-  if (target === undefined) throw new Failure(`no version ${hash} of ${name} is kept; ${hint}`)
-  if (others.length > 0) throw new Failure(`${found.length} versions of ${name} begin with ${hash}; ${hint}`)
+  if (target === undefined) throw new Failure(`no version of ${name} with hash ${hash} is kept; ${hint}`)
+  if (others.length > 0) throw new Failure(`the hashes of ${found.length} versions of ${name} begin with ${hash}; ${hint}`)
   return target
 }
 

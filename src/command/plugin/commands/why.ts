@@ -2,14 +2,17 @@
 import { describeChannel } from '../../../decision/channels.ts'
 import { EVENT_NAMESPACE } from '../../../report/events.ts'
 import { CONDITION_REASONS, type ConditionReason } from '../../../report/reasons.ts'
+import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { itemsOf } from '../../../source/kube-object.ts'
 import { type ConfigSource, describeRef, sameRef, sameSource } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode } from '../../command.ts'
+import { describeRefused } from '../../failure.ts'
 import { type Cell, paint, plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
-import { describeRefused } from '../failure.ts'
+import { documentNode } from '../node-document.ts'
 import { describe, getNode, isDegraded, type NodeState, showAge, stateWord } from '../node-state.ts'
+import { OUTPUT_WITH_YAML, print } from '../options.ts'
 
 const MOST_EVENTS = 5
 
@@ -21,15 +24,26 @@ export const whyCommand: PluginCommand = {
     'Says in sentences what the node runs, what it should run, what stands in the way and what to do. It takes that from the ' +
     "Node's conditions and annotation and from its events, and asks neither the node nor its agent.",
   arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
-  options: [],
+  options: [OUTPUT_WITH_YAML],
   examples: [['why worker-1', 'find out why a node does not run what is assigned']],
   execute: why,
 }
 
-async function why(context: PluginContext, { args: [name = ''] }: CommandLine): Promise<ExitCode> {
+async function why(context: PluginContext, { options, args: [name = ''] }: CommandLine): Promise<ExitCode> {
   const { terminal, wallMs } = context
   const { state } = await getNode(context, name)
-  terminal.out(renderWhy(state, await readEvents(context, name), { color: terminal.color, wallMs: wallMs() }))
+  const events = await readEvents(context, name)
+  const advice = adviceOn(state.ready?.reason ?? '')
+  const document = {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'NodeExplanation',
+    ...documentNode(state),
+    means: advice?.means ?? null,
+    todo: todoOf(state, advice?.todo),
+    /** The latest first. null: they cannot be read. */
+    events: typeof events === 'string' ? null : events,
+  }
+  await print(context, options, document, () => renderWhy(state, events, { color: terminal.color, wallMs: wallMs() }))
   return EXIT.fine
 }
 
@@ -126,13 +140,16 @@ function isWithdrawnFrom({ assigned, channel }: NodeState): boolean {
   return assigned !== undefined && assigned !== 'local' && ['config-source', 'label', 'annotation'].includes(channel)
 }
 
-function describeRest({ trial, waitUntil, paused, rollout, verdict, error, ready, agentVersion }: NodeState, wallMs: number): string[] {
+function describeRest(
+  { assigned, trial, waitUntil, paused, rollout, verdict, error, ready, agentVersion }: NodeState,
+  wallMs: number,
+): string[] {
   return [
     ...(trial === undefined ? [] : [`Its trial began at ${trial.since} and ends at ${trial.until}${remaining(trial.until, wallMs)}.`]),
     ...(waitUntil === '' ? [] : [`The wait ends at ${waitUntil}${remaining(waitUntil, wallMs)}.`]),
     ...(paused === '' ? [] : [`It is paused: ${paused}.`]),
     ...(rollout === undefined ? [] : [sayRollout(rollout)]),
-    ...(verdict === undefined ? [] : [`The verdict on what is assigned: ${verdict.state}, ${verdict.reason}.`]),
+    ...(verdict === undefined ? [] : [`The verdict on ${nameSource(assigned)}: ${verdict.state}, ${verdict.reason}.`]),
     ...(error === '' || ready?.message.includes(error) === true ? [] : [`The error: ${error}.`]),
     ...(agentVersion === '' ? [] : [`The agent has the version ${agentVersion}.`]),
   ]
@@ -180,7 +197,8 @@ function shortenNames(message: string): string {
   return message.replace(LONG_NAME, '$1/$2:$4@$3')
 }
 
-function nameSource(source: ConfigSource): string {
+function nameSource(source: ConfigSource | undefined): string {
+  if (source === undefined) return 'an unknown config'
   return source === 'local' ? 'its local config' : describe(source)
 }
 

@@ -335,14 +335,17 @@ Rolls back the config that kubelet starts with next, as if it had failed: kubele
 the first of last-known-good, previous and local that has not failed. The agent does not use the
 config again until its content, kubelet or the flags of kubelet change, or until retry. In a rollout
 that is not finished this is a veto, which by default halts it for all nodes, and which retry does
-not take back: to take off this node alone, use reset.
+not take back: it asks first. To take off this node alone, use reset.
 
 Options:
+  -y, --yes   change it without a question
   -h, --help  show help for the program or a command
 
 Examples:
   kubelet-cfg-agent rollback
       reject a config that looks healthy to the agent
+  kubelet-cfg-agent rollback --yes
+      the same from a script, also where that halts a rollout
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.

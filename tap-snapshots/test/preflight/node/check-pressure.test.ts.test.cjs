@@ -14,7 +14,7 @@ kubelet would evict pods after 1m30s: memory.available is 75% (6.0 GiB of 8.0 Gi
 `
 
 exports[`test/preflight/node/check-pressure.test.ts > TAP > the texts > must match snapshot 3`] = `
-evictionSoft has no effect: nodefs.available 5% (1.0 GiB) is not above evictionHard 2.0 GiB, by which kubelet evicts pods at once; set it above evictionHard, in the same unit
+kubelet starts, and never waits for the grace period of this threshold, 5% (1.0 GiB): the one in evictionHard is 2.0 GiB, and comes first; set it above evictionHard, in the same unit
 `
 
 exports[`test/preflight/node/check-pressure.test.ts > TAP > the texts > must match snapshot 4`] = `

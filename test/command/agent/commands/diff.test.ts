@@ -20,6 +20,7 @@ const FILES: Readonly<Record<string, string>> = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
   }),
   'bad.yaml': 'a: [\n',
+  'aks.yaml': 'podMaxPids: 5\n',
 }
 
 async function diff(
@@ -292,4 +293,9 @@ t.test('says what kubelet would do at once, and what it skips, of what is for th
   t.notMatch((await diff('same.json', { against: 'new.yaml' }, { inspect })).out, 'is found')
   const observe = async () => ({ kind: 'unknown', detail: 'no systemctl' }) as const
   t.notMatch((await diff('same.json', {}, { inspect, unit: { observe } })).out, 'is found', 'this is no node')
+})
+
+t.test('says what to write where the file belongs to another tool', async (t) => {
+  const err = /aks\.yaml: this is a custom kubelet configuration of AKS, and no KubeletConfiguration: write .*podMaxPids is podPidsLimit/
+  t.match(await diff('aks.yaml'), { code: 2, err })
 })

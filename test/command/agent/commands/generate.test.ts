@@ -58,6 +58,7 @@ t.test('takes what jq made of the answer, and names what is something else', asy
     ['{"maxPods": 5}', /not a response of \/configz: it has no kubeletconfig/],
     [JSON.stringify({ ...head, maxPods: 5 }), /not a response of \/configz: it has no kubeletconfig/],
     [JSON.stringify({ ...reported, ...head, kind: 'Other' }), /it has no kubeletconfig/],
+    [JSON.stringify({ ...reported, ...head, syncFrequency: '0s' }), /it has no kubeletconfig/],
     ['{"podMaxPids": 5}', /not a response of \/configz: this is a custom kubelet configuration of AKS: write/],
     ['maxPods: 5\n', /x is not a response of \/configz: it is not JSON/],
     ['kubelet-arg: []\n', /not a response of \/configz: this is a config file of k3s or RKE2/],
@@ -76,7 +77,7 @@ t.test('reads a file, whatever its kind and apiVersion', async (t) => {
   for (const text of ['', '{', '[]', '{"kubeletconfig": 5}', JSON.stringify(CONFIGZ.kubeletconfig)])
     t.match(await generate({ 'from-file': 'x' }, reading(text)), { code: 1, out: '', err: /not a response of \/configz/ }, text)
   t.match(await generate({ 'from-file': 'x' }, reading('{"kubeletconfig": {"maxPods": "many"}}')), { code: 1, err: /maxPods must be/ })
-  t.match(await generate({ 'from-file': 'x' }), { code: 1, err: /x cannot be read: ENOENT/ })
+  t.match(await generate({ 'from-file': 'x' }), { code: 1, err: /x does not exist/ })
   t.match(await generate({ 'from-file': 'x' }, { readInput: async () => ({ kind: 'too-large' }) }), { code: 1, err: /too long/ })
 })
 

@@ -8,7 +8,9 @@ import {
   retryCommand,
   rollbackCommand,
 } from '../../../../src/command/agent/commands/requests.ts'
+import type { Consent } from '../../../../src/command/consent.ts'
 import type { Hold } from '../../../../src/decision/records.ts'
+import type { Snapshot } from '../../../../src/decision/snapshot.ts'
 import { recordFacts } from '../../../../src/evidence/record.ts'
 import { LOCAL } from '../../../../src/subject/config-source.ts'
 import { serving } from '../../../evidence/samples.ts'
@@ -82,6 +84,48 @@ t.test('rollback names the content that kubelet starts with next', async (t) => 
   t.same(result, { code: 0, actions: ['roll back content-7'], out: result.out, err: '' })
   t.match(result.out, 'kube-system/my-node-config:kubelet@7')
   t.match((await request(rollbackCommand, { snapshot: following(source()), hold: 'paused' })).out, 'This node is paused')
+})
+
+t.test('rollback says what kubelet returns to', async (t) => {
+  const of = (lastKnownGood: Snapshot['lastKnownGood']) => request(rollbackCommand, { snapshot: following(source('7'), { lastKnownGood }) })
+  t.match((await of(held(source('6')))).out, 'kubelet returns to kube-system/my-node-config:kubelet@6.')
+  t.match((await of(LOCAL)).out, 'kubelet returns to local.')
+})
+
+t.test('rollback asks where it halts the rollout of the fleet', async (t) => {
+  const config = 'kube-system/my-node-config'
+  const [hash, content] = ['a'.repeat(64), 'content-7']
+  const stagings: Snapshot['stagings'] = [{ config, record: 'r', arrival: 'there', contents: [{ hash, content }] }]
+  const progress = {
+    ...{ generation: 1, stage: 1, lastStage: 5, openPercent: 0, proofs: 1, needed: 5, claimed: [], silent: [], vetoes: [] },
+    halted: false,
+  }
+  const turn = { kind: 'go', detail: '' } as const
+  const knowing = (finished: boolean): Snapshot['rollout'] => ({
+    config,
+    hash,
+    turn,
+    confirmedAtUs: undefined,
+    progress: { ...progress, finished },
+  })
+  const roll = async (rollout: Snapshot['rollout'], answer: Consent, options: Readonly<Record<string, string>> = {}) => {
+    const asked: string[] = []
+    const ask = async (question: string) => {
+      asked.push(question)
+      return answer
+    }
+    const node = fakeNode({ snapshot: following(source('7'), { stagings, rollout, lastKnownGood: held(source('6')) }), context: { ask } })
+    const code = await execute(rollbackCommand, node, options)
+    return { code, asked: asked.length, actions: node.actions, err: node.err() }
+  }
+  const actions = ['roll back content-7']
+  const effect = /@7 is in a rollout .* halts the rollout for all nodes.* kubelet returns to kube-system\/my-node-config:kubelet@6\./
+  t.match(await roll(knowing(false), 'yes'), { code: 0, asked: 1, actions, err: effect })
+  t.match(await roll(knowing(false), 'no'), { code: 1, asked: 1, actions: [], err: /nothing was changed\n$/ })
+  t.match(await roll(knowing(false), 'nobody'), { code: 1, actions: [], err: /give --yes/ })
+  t.match(await roll(knowing(false), 'no', { yes: 'true' }), { code: 0, asked: 0, actions, err: effect })
+  t.match(await roll(undefined, 'no'), { code: 1, asked: 1, actions: [] }, 'not known to be finished')
+  t.match(await roll(knowing(true), 'no'), { code: 0, asked: 0, actions, err: '' }, 'nobody else is affected')
 })
 
 t.test('rollback refuses a config that it cannot identify', async (t) => {

@@ -215,7 +215,7 @@ t.test('shows the overlay of this node', async (t) => {
     overlay: { state: 'usable', files: ['10-a.yaml', '20-b.yaml'] },
   })
   t.match(renderStatus(usable, false), /^Overlay {2,}10-a\.yaml, 20-b\.yaml$/m)
-  t.match(renderStatus(usable, false), /^Assigned .* 100\+overlay-3f9a0c11 /m)
+  t.match(renderStatus(usable, false), /^Assigned .* 100\+merged-3f9a0c11 /m)
   const unusable = await of({ kind: 'faulty', detail: '/o/10-a.yaml: it is empty' })
   t.same(unusable.overlay, { state: 'unusable', detail: '/o/10-a.yaml: it is empty' })
   t.match(renderStatus(unusable, false), /^Overlay {2,}\/o\/10-a\.yaml: it is empty$/m)
@@ -346,6 +346,9 @@ t.test('shows what the agent reported last, who said it, and how old it is', asy
   t.equal((await of({}, { kind: 'unknown', detail: '' })).reported?.by, 'unknown')
 
   const stuck = { ...settled, now: { ...settled.now, monotonicUs: 493e6 } }
+  const failed = fakeNode({ snapshot: worlds['rolled back'] ?? settled, agent: running, context: { lastReport: () => FAILED } })
+  t.equal((await gatherStatus(failed.context)).error, FAILED.error, 'what the config before failed with is past')
+
   const silent = await gatherStatus(fakeNode({ snapshot: stuck, agent: running, context: { lastReport: () => FAILED } }).context)
   t.match(line(silent, 'Reported'), /^False DownloadFailed, 6m40s ago \(the agent has said nothing since\): /)
 

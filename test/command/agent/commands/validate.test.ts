@@ -53,6 +53,16 @@ t.test('prints JSON and SARIF for programs', async (t) => {
   t.match(JSON.parse((await validate(BAD, { output: 'sarif' })).out), { version: '2.1.0', runs: [{ results: [{}, {}, {}] }] })
 })
 
+t.test('off the node, a part of a config is not refused for what is under it', async (t) => {
+  const part = (lines: string) =>
+    `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      imageGCHighThresholdPercent: 70\n${lines}`
+  const elsewhere = { unit: { observe: async () => unit({ activity: 'not-found' }) } }
+  const { code, out } = await validate(part(''), { 'kubelet-version': '1.34' }, elsewhere)
+  t.equal(code, 0)
+  t.match(out, /:6:7: warning: .*imageGCLowThresholdPercent .* \(the node's local config or a flag of kubelet may supply what is missing\)/)
+  t.equal((await validate(part('      maxPods: -1\n'), { 'kubelet-version': '1.34' }, elsewhere)).code, 1)
+})
+
 t.test('--from says what another kubelet reads in another way', async (t) => {
   const text = `${HEAD}eventRecordQPS: 0\n`
   const { code, out } = await validate(text, { 'kubelet-version': '1.37', from: '1.36' })

@@ -19,7 +19,7 @@ t.test('a new config is written with its version; an edit shows what changes, an
   files.set('a.yaml', `${WHOLE}maxPods: 50\n`)
   t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), {
     code: 0,
-    out: /is new: 0 nodes ask for it[\s\S]*Wrote ConfigMap kube-system\/pods, version [0-9a-f]{10}\. No node uses it yet/,
+    out: /is new: 0 nodes ask for it[\s\S]*Wrote ConfigMap kube-system\/pods, now version \d+ \(hash [0-9a-f]{10}\)\. No node uses it yet/,
   })
   t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 50\n` })
   const config = server.objects.get('ConfigMap', 'pods', NAMESPACE)
@@ -87,6 +87,68 @@ t.test('takes a config out of what another tool has, says so, and names what is 
     err: /kops\.yaml, line 4: this is an object of kOps, and no KubeletConfiguration: those fields are kOps' own/,
   })
   t.equal(writes(world), before)
+})
+
+t.test('versions are called as get and why call them, and hashes are said to be hashes', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, files, server } = world
+  const write = async (pods: number) => {
+    files.set('a.yaml', `${WHOLE}maxPods: ${pods}\n`)
+    return (await run('apply', '-f', 'a.yaml', 'pods', '--yes')).out
+  }
+  const versionNow = () => server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata.resourceVersion ?? ''
+  await write(50)
+  const first = versionNow()
+  const { uid } = server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata ?? {}
+  const active = { configMap: { namespace: NAMESPACE, name: 'pods', kubeletConfigKey: 'kubelet', uid, resourceVersion: first } }
+  const said = { contentHash: contentHash({ kubelet: `${WHOLE}maxPods: 50\n` }, 'kubelet') }
+  server.objects.put(nodeObject('n1', { config: 'pods', version: first, active, said }))
+  t.match((await run('get')).out, new RegExp(`^n1 +pods +${first} `, 'm'))
+  const [old, now] = [hash(`${WHOLE}maxPods: 50\n`), hash(`${WHOLE}maxPods: 60\n`)]
+  const out = await write(60)
+  t.match(out, `Against version ${first} (hash ${old}), run by 1 of 1 node:`)
+  t.match(out, `Wrote ConfigMap kube-system/pods, now version ${versionNow()} (hash ${now}). It goes`)
+  const listed = (await run('versions', 'pods')).out
+  t.match(listed, /^HASH +VERSION +AGE +NODES +BASE\n/)
+  t.match(listed, new RegExp(`^${old} +${first} +\\S+ +1 +- +previous$`, 'm'), 'as the node runs it')
+  t.match(listed, new RegExp(`^${now} +${versionNow()} +\\S+ +0 +- +current$`, 'm'))
+  const [, second] = [first, versionNow()]
+  t.match((await run('undo', 'pods', '--yes')).out, `From version ${second} (hash ${now}) to the kept version with hash ${old}:`)
+})
+
+t.test('what both versions of a part leave to the node is one sentence, and no row', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'part', 'maxPods: 50\n', { [BASE]: 'local' })
+  world.files.set('a', 'evictionHard:\n  memory.available: 200Mi\n')
+  const { out } = await world.run('apply', '-f', 'a', 'part', '--dry-run')
+  t.match(out, /^~ +evictionHard\["memory.available"\] +as on the node +200Mi +evictions$/m)
+  t.match(out, /^~ +maxPods +50 +as on the node +pod-admission$/m)
+  t.match(
+    out.replace(/\s+/g, ' '),
+    'Neither sets these, and what they become is up to the local config of each node, since a default of kubelet may no longer count: evictionHard["nodefs.available"], evictionHard["nodefs.inodesFree"], ',
+  )
+  t.notMatch(out, /…/)
+})
+
+t.test('a node without an agent runs nothing else, and is on no way', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, files, server } = world
+  putConfigMap(world, 'pods', `${WHOLE}maxPods: 50\n`)
+  for (const name of ['bare-1', 'bare-2']) server.objects.put({ kind: 'Node', metadata: { name, labels: { [CONFIG_LABEL]: 'pods' } } })
+  files.set('a.yaml', `${WHOLE}maxPods: 60\n`)
+  for (const args of [
+    ['apply', '-f', 'a.yaml', 'pods', '--dry-run'],
+    ['versions', 'pods'],
+  ]) {
+    const { out } = await run(...args)
+    t.match(out, 'Of 2 nodes, 2 have no agent that has reported: bare-1, bare-2. They get nothing until kubelet-cfg-agent runs there.')
+    t.notMatch(out, /something else|not known/)
+  }
+  t.match((await run('get', '-o', 'sum')).out, /^pods {2}·{20} {2}2 NoAgent$/m)
+  server.objects.put(nodeObject('bare-2', { config: 'pods', said: { active: undefined, assigned: undefined } }))
+  server.objects.put(nodeObject('quiet', { config: 'pods', said: { active: { configMap: {} } } }))
+  t.match((await run('versions', 'pods')).out, /Of 1 node it is not known which version it runs/, 'an agent that does not tell')
+  t.match((await run('get', '-o', 'sum')).out, /^pods {2}█{13}·{7} {2}2 Promoted {2}1 NoAgent$/m)
 })
 
 t.test('a file replaces the key of kubelet alone, and a manifest all keys', async (t) => {
@@ -251,7 +313,7 @@ t.test('a dry run, a no and nobody to ask change nothing', async (t) => {
   t.match(await world.run('apply', '-f', '-', 'pods'), { code: 1, err: /give --yes/ })
   t.equal(writes(world), 0)
   t.match(await world.run('apply', 'pods'), { code: 2, err: /-f is missing[\s\S]*apply --help says more/ })
-  t.match(await world.run('apply', '-f', 'none', 'pods'), { code: 1, err: /none cannot be read: ENOENT/ })
+  t.match(await world.run('apply', '-f', 'none', 'pods'), { code: 1, err: /apply: none does not exist\n$/ })
 })
 
 t.test('a part gets its annotation, from the manifest, from the flag or by its form', async (t) => {
@@ -350,14 +412,14 @@ t.test('versions and undo', async (t) => {
   t.same(dataOf(world, 'pods'), { kubelet: texts[2] })
   t.match(await run('undo', 'pods', '--yes'), {
     code: 0,
-    out: new RegExp(`Wrote ConfigMap kube-system/pods, version ${second}\\. It goes to 1 node`),
+    out: new RegExp(`Wrote ConfigMap kube-system/pods, now version \\d+ \\(hash ${second}\\)\\. It goes to 1 node`),
   })
   t.same(dataOf(world, 'pods'), { kubelet: texts[1] })
   t.equal((await run('undo', 'pods', '--yes')).code, 0)
   t.same(dataOf(world, 'pods'), { kubelet: texts[2] }, 'a second undo takes back the first')
   t.equal((await run('undo', 'pods', '--to', first.slice(0, 6), '--yes')).code, 0)
   t.same(dataOf(world, 'pods'), { kubelet: texts[0] })
-  t.match(await run('undo', 'pods', '--to', 'ffff'), { code: 1, err: /no version ffff of pods is kept/ })
+  t.match(await run('undo', 'pods', '--to', 'ffff'), { code: 1, err: /no version of pods with hash ffff is kept/ })
   t.match(await run('versions', 'none'), { code: 1, err: /ConfigMap kube-system\/none does not exist/ })
 })
 

@@ -27,8 +27,22 @@ t.test('one line a node, and one a config, within 80 columns', async (t) => {
   t.matchSnapshot(out)
   for (const line of out.split('\n')) t.ok(line.length <= 80, line)
   t.notMatch(out, '\u001b')
+  t.match(out.replace(/\s+/g, ' '), 'kubelet exited 2 times: invalid MaxFiles 1, must be > 1', 'a message is folded, and not cut')
   t.match((await run('get', '-o', 'wide')).out, /invalid MaxFiles 1, must be > 1\n/, 'wide cuts nothing')
   t.match((await run('get', '-o=sum')).out, /^kubelet-config +█+▒+ {2}4 Promoted {2}1 InTrial\n/)
+})
+
+t.test('names are never cut, and a message that finds no room goes below its row', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  const names = [0, 1, 2].map((index) => `aks-gpupool-12345678-vmss00000${index}`)
+  for (const name of names) server.objects.put(rolledBack(name, 'thresholds-of-the-gpu-pool-of-2026', 'kubelet-config'))
+  const { out } = await run('get')
+  const lines = out.split('\n')
+  t.match(lines[0], /^NODE +CONFIG +VERSION +STATE +SINCE +STAGE$/)
+  for (const [index, name] of names.entries()) {
+    t.match(lines[1 + 2 * index], `${name}  thresholds-of-the-gpu-pool-of-2026  226      RolledBack  60m    -`)
+    t.equal(lines[2 + 2 * index], '    kubelet exited 2 times: invalid MaxFiles 1, must be > 1')
+  }
 })
 
 t.test('names and a selector choose', async (t) => {
@@ -125,6 +139,10 @@ t.test('a watch shows a node again when it changes, and not when kubelet writes'
   server.objects.put({ ...heartbeat, spec: { unschedulable: true } })
   server.objects.put(rolledBack('worker-1', 'risky', 'kubelet-config'))
   await until(() => /\nworker-1 .*RolledBack/.test(out), 'the change is shown')
+  const [head = '', ...rows] = out.split('\n')
+  const changed = rows.filter((line) => /RolledBack/.test(line) && /^worker-1/.test(line))
+  for (const title of ['CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE'])
+    t.match(changed[0]?.slice(head.indexOf(title) - 2), /^ {2}\S/, `${title} is where it was`)
   t.equal(out.match(/^worker-2 /gm)?.length, 1)
   server.disconnectAll()
   server.objects.put(nodeObject('late', { config: 'kubelet-config' }))

@@ -36,6 +36,26 @@ t.test('a rollout is followed to its end: a line for each change', async (t) => 
   t.matchSnapshot(out)
 })
 
+t.test('programs get a document for each change', async (t) => {
+  const world = await startRollout(t, { isWatched: true })
+  const steps = [{ state: state(0), 'node.n1': '7 0 claim 3600' }, { state: state(0), 'node.n1': '7 0 claim 3600' }, { state: state(5) }]
+  world.context.sleep = async () => void world.putRecord(steps.shift() ?? {})
+  const { code, out } = await world.run('rollout', 'status', 'pods', '-o', 'json')
+  t.equal(code, 0)
+  const documents = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.match(documents, [
+    { kind: 'ConfigRolloutStatus', config: 'kube-system/pods', paused: false, excluded: [], progress: null },
+    { progress: { stage: 0, lastStage: 5, claimed: ['n1'], finished: false } },
+    { progress: { stage: 5, finished: true } },
+  ])
+  t.equal(documents.length, 3)
+  const yaml = await world.run('rollout', 'status', 'pods', '-o', 'yaml', '--once')
+  t.match(yaml.out, /^---\n[\s\S]*kind: ConfigRolloutStatus\n/)
+})
+
 t.test('on a terminal it is one line with a bar', async (t) => {
   const { run, putRecord } = await startRollout(t, { isWatched: true })
   putRecord({ state: state(3), 'node.n1': '7 3 proof', 'node.n2': '7 3 claim 60' })

@@ -66,7 +66,7 @@ t.test('undo replaces what cannot be compared', async (t) => {
   for (const text of UNDECODABLE) {
     editConfigMap(world, 'pods', text)
     const dry = await world.run('undo', 'pods', '--to', hashOf(60), '--dry-run')
-    t.match(dry, { code: 0, out: /What version \S+ holds cannot be compared: .*\n\nNothing was changed/, err: '' }, text)
+    t.match(dry, { code: 0, out: /What version \d+ \(hash \S+\) holds cannot be compared: .*\n\nNothing was changed/, err: '' }, text)
     t.match(await world.run('undo', 'pods', '--to', hashOf(60), '--yes'), { code: 0, out: /Wrote ConfigMap/ }, text)
     t.same(dataOf(world), { kubelet: textOf(60) })
   }
@@ -82,7 +82,11 @@ t.test('apply replaces what cannot be compared', async (t) => {
   for (const text of [...UNDECODABLE, undefined]) {
     putConfigMap(world, 'pods', text)
     const dry = await world.run('apply', '-f', 'a', 'pods', '--dry-run')
-    t.match(dry, { code: 0, out: /What version \S+ holds cannot be compared: [\s\S]*Nothing was changed/, err: '' }, String(text))
+    t.match(
+      dry,
+      { code: 0, out: /What version \d+ \(hash \S+\) holds cannot be compared: [\s\S]*Nothing was changed/, err: '' },
+      String(text),
+    )
     t.match(await world.run('apply', '-f', 'a', 'pods', '--yes'), { code: 0, out: /Wrote ConfigMap/ }, String(text))
     t.same(dataOf(world), { kubelet: textOf(60) })
   }
@@ -106,6 +110,6 @@ t.test('undo does not write what cannot be decoded', async (t) => {
   editConfigMap(world, 'pods', 'maxPods: [')
   await applyEach(world, 60)
   const hash = hashVersion({ data: { kubelet: 'maxPods: [' }, base: undefined })
-  t.match(await world.run('undo', 'pods', '--to', hash, '--yes'), { code: 1, err: new RegExp(`version ${hash}: `) })
+  t.match(await world.run('undo', 'pods', '--to', hash, '--yes'), { code: 1, err: new RegExp(`the kept version with hash ${hash}: `) })
   t.same(dataOf(world), { kubelet: textOf(60) })
 })

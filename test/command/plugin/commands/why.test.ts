@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { ADVICE } from '../../../../src/command/plugin/commands/why.ts'
+import { CONFIG_LABEL } from '../../../../src/decision/channels.ts'
 import { restartingMessage, rolledBackMessage } from '../../../../src/decision/status-texts.ts'
 import { CONDITION_REASONS } from '../../../../src/report/reasons.ts'
 import { nodeObject, rolledBack, sourceOf, startPluginWorld } from '../world.ts'
@@ -59,6 +60,30 @@ t.test('a trial, a wait in a rollout, a node that asks for something else, and o
   t.match((await run('why', 'changed')).out, /It runs kube-system\/c:kubelet@212\.\nThat is what the agent followed before\.\n/)
   t.match((await run('why', 'changed')).out, /The Node asks for kube-system\/other:kubelet .* which the agent has not taken up\./)
   t.match((await run('why', 'bare')).out, /^bare: NoAgent[\s\S]*What to do: Nothing, if no config is meant for it/)
+})
+
+t.test('a ConfigMap that does not exist, after one that was refused, is the one that is blamed', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  const message = 'kube-system/gone:kubelet cannot be read: it does not exist'
+  const said = { error: 'failed to sync: failed to download config: it does not exist', verdict: { state: 'refused', reason: 'load' } }
+  const node = nodeObject('n1', {
+    config: 'broken',
+    active: sourceOf('good'),
+    ready: ['False', 'DownloadFailed', message],
+    degraded: true,
+    said,
+  })
+  server.objects.put({ ...node, metadata: { ...node.metadata, labels: { [CONFIG_LABEL]: 'gone' } } })
+  t.match((await run('get')).out, /^n1 +gone +- +DownloadFailed +60m +- +cannot be read: it does/m)
+  t.match((await run('get', '-o', 'sum')).out, /^gone +!{20} +1 DownloadFailed$/m)
+  t.match(JSON.parse((await run('why', 'n1', '-o', 'json')).out), {
+    ...{ kind: 'NodeExplanation', node: 'n1', state: 'DownloadFailed', asked: { ref: { name: 'gone' } }, events: [] },
+    todo: /^Create the ConfigMap/,
+  })
+  const { out } = await run('why', 'n1')
+  t.match(out, /The Node asks for kube-system\/gone:kubelet .* which the agent has not taken up\./)
+  t.match(out, /^The verdict on kube-system\/broken:kubelet@212: refused, load\.$/m)
+  t.notMatch(out, /on what is assigned/)
 })
 
 t.test('an assignment that was taken back', async (t) => {

@@ -8,7 +8,7 @@
 exports[`test/command/plugin/commands/apply.test.ts > TAP > a new config is written with its version; an edit shows what changes, and keeps both > must match snapshot 1`] = `
 a.yaml: accepted by the rules of kubelet 1.34.1
 
-Against version c0960322a0, run by 1 of 2 nodes:
+Against version 102 (hash c0960322a0), run by 1 of 2 nodes:
 
    FIELD    BEFORE  AFTER  RISK
 ~  maxPods  50      60     pod-admission
@@ -18,6 +18,6 @@ pod-admission  running pods may fail admission when kubelet restarts, and are
 
 1 node runs something else, which is not among the kept versions: not compared.
 
-Wrote ConfigMap kube-system/pods, version d9bb081877. It goes to 2 nodes, spread over some minutes: kubectl kubelet-config get --watch
+Wrote ConfigMap kube-system/pods, now version 106 (hash d9bb081877). It goes to 2 nodes, spread over some minutes: kubectl kubelet-config get --watch
 
 `

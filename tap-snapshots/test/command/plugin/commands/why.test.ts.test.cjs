@@ -13,7 +13,7 @@ It should run kube-system/risky:kubelet@226, assigned by the label kubelet-cfg-a
 
 The agent says: kube-system/risky:kubelet@226 failed, kube-system/kubelet-config:kubelet@212 runs: kubelet exited 2 times: invalid MaxFiles 1, must be > 1
 kubelet failed with the config, or an operator rolled it back.
-The verdict on what is assigned: confirmed, crash-loop.
+The verdict on kube-system/risky:kubelet@226: confirmed, crash-loop.
 The agent has the version 0.1.0.
 
 What to do: Find the cause in kubelet's log, from the time of the trial. If it is the config, correct the ConfigMap: the new content gets a trial of its own. If it was elsewhere, correct that and run "kubelet-cfg-agent retry" on the node.

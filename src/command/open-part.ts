@@ -2,8 +2,8 @@
  * A part that each node merges over its local config: what the part does not set, that may set, so
  * no rule over several fields decides here. Pure.
  */
-import { SUPPLIED_BY } from '../../preflight/fields/complaint.ts'
-import { assembleReport, type Finding, type PartResult, type Report } from '../../preflight/finding.ts'
+import { SUPPLIED_BY } from '../preflight/fields/complaint.ts'
+import { assembleReport, type Finding, type PartResult, type Report } from '../preflight/finding.ts'
 
 const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
 

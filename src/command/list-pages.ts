@@ -3,10 +3,10 @@
  * Kubernetes API. The facts that are made of each object are kept, the object itself is not. Pure
  * but for the API that is passed in.
  */
-import type { KubeApi, PartialForm } from '../../ports/kube-api.ts'
-import { itemsOf } from '../../source/kube-object.ts'
-import { isObject } from '../../values/is-object.ts'
-import { Failure } from '../command.ts'
+import type { KubeApi, PartialForm } from '../ports/kube-api.ts'
+import { itemsOf } from '../source/kube-object.ts'
+import { isObject } from '../values/is-object.ts'
+import { Failure } from './command.ts'
 import { type Asked, describeRefused } from './failure.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Asks a person at the terminal. Anything but `y` and `yes` means no. */
 import { createInterface } from 'node:readline/promises'
-import { errorCode } from '../../values/errors.ts'
-import type { Consent } from './command.ts'
+import { errorCode } from '../values/errors.ts'
+import type { Consent } from './consent.ts'
 
 interface Teletype {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }

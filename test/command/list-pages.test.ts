@@ -1,6 +1,6 @@
 import t from 'tap'
-import { listPages, PAGE } from '../../../src/command/plugin/list-pages.ts'
-import type { KubeAnswer, KubeRequest } from '../../../src/ports/kube-api.ts'
+import { listPages, PAGE } from '../../src/command/list-pages.ts'
+import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 
 const LISTING = { path: '/api/v1/nodes', asked: { verb: 'list', resource: 'nodes' } }
 const TOO_LONG: KubeAnswer = { kind: 'unreachable', detail: 'the answer has more than 8 characters', reason: 'too-long' }

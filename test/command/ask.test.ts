@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { ask } from '../../../src/command/plugin/ask.ts'
+import { ask } from '../../src/command/ask.ts'
 
 function startTerminal(isTTY = true) {
   const [input, output] = [0, 1].map(() => Object.assign(new PassThrough(), { isTTY })) as [Tty, Tty]

@@ -3,8 +3,8 @@
  * object does not exist. Pure.
  */
 
-import type { KubeAnswer } from '../../ports/kube-api.ts'
-import { Failure } from '../command.ts'
+import type { KubeAnswer } from '../ports/kube-api.ts'
+import { Failure } from './command.ts'
 
 /** The object or collection of a request, in the words of RBAC. */
 export interface Asked {
