@@ -9,6 +9,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { THERE } from '../preflight/corpus/candidate.ts'
 import { answerStatus, answerWith, FakeRuntime } from '../runtime/fake-runtime.ts'
 import { message } from '../runtime/wire.ts'
 import { putCertificate } from './kubelet-certificate.ts'
@@ -75,7 +76,7 @@ export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, te
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-verdict-'))
   try {
     const inside = (name: string) => join(directory, name)
-    writeFileSync(inside('config'), text)
+    writeFileSync(inside('config'), text.replaceAll(THERE, inside('certificates/kubelet.crt')))
     if (stage === 'start') writeFileSync(inside('kubeconfig'), KUBECONFIG)
     await putCertificate(inside('certificates'))
     const runtime = `--container-runtime-endpoint=unix://${inside('runtime.sock')}`

@@ -9,8 +9,9 @@ import { stateOf } from '../../src/kubelet/gates.ts'
 import { isFlagOf } from '../../src/preflight/change/kubelet-flags.ts'
 import type { Candidate } from '../preflight/corpus/candidate.ts'
 import { listCandidates } from '../preflight/corpus/candidates.ts'
-import { compare, misreadIn } from '../preflight/corpus/compare.ts'
+import { compare, misreadIn, refusalOf } from '../preflight/corpus/compare.ts'
 import { listGateCandidates } from '../preflight/corpus/of-gates.ts'
+import { JUDGED_BY_NODE, listPeoplesCandidates } from '../preflight/corpus/of-people.ts'
 import { type Disagreement, isKnown, type Machine, readDisagreements, readVerdicts } from '../preflight/corpus/recorded.ts'
 import { ACCEPTED, type AskedKubelet, askAll, canServe, canStart, type Stage } from './kubelet-verdict.ts'
 import type { Binaries } from './lab/build.ts'
@@ -69,6 +70,12 @@ function addStartScenario(binary: string | undefined, minor: number): void {
       await step(`${late.length} candidates that load are refused at the start, in the words on record`, () =>
         endAll(asked(binary, minor), late, 'start'),
       )
+      // The oldest takes seven minutes for them.
+      if (minor === OLD_MINOR) return
+      const people = listPeoplesCandidates()
+      await step(`of ${people.length} configs of people it ends with none that the rules accept`, () =>
+        startAll(asked(binary, minor), people),
+      )
     },
     { timeoutMs: LIMIT_MS },
   )
@@ -85,6 +92,22 @@ function addServeScenario(binary: string | undefined, minor: number): void {
     },
     { timeoutMs: LIMIT_MS },
   )
+}
+
+/** The rules know the flags here: there are none that supply what a config lacks. */
+async function startAll(kubelet: AskedKubelet, people: readonly Candidate[]): Promise<void> {
+  const version = { major: 1, minor: kubelet.minor, patch: 0 }
+  const loaded = await askAll(kubelet, people, 'load')
+  const loads = people.filter(({ name }) => loaded.get(name) === ACCEPTED)
+  const taken: Candidate[] = []
+  for (const candidate of loads) if ((await refusalOf(candidate.text, version, true)) === undefined) taken.push(candidate)
+  const verdicts = await askAll(kubelet, taken, 'start')
+  const isExpected = (name: string, verdict: string) => verdict === ACCEPTED || verdict.includes(JUDGED_BY_NODE.get(name) ?? ACCEPTED)
+  assert.deepEqual(
+    [...verdicts].filter(([name, verdict]) => !isExpected(name, verdict)),
+    [],
+  )
+  console.log(`    of ${people.length} it loads ${loads.length}, of which the rules accept ${taken.length}`)
 }
 
 interface Late extends Candidate {

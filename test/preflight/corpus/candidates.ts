@@ -5,6 +5,7 @@
 import type { Candidate } from './candidate.ts'
 import { listFieldCandidates } from './of-fields.ts'
 import { listNewFieldCandidates } from './of-new-fields.ts'
+import { listPeoplesCandidates } from './of-people.ts'
 import { listServingCandidates } from './of-serving.ts'
 import { listTextCandidates } from './of-texts.ts'
 import { listValueCandidates } from './of-values.ts'
@@ -15,6 +16,7 @@ export function listCandidates(): Candidate[] {
     ...listValueCandidates(),
     ...listNewFieldCandidates(),
     ...listServingCandidates(),
+    ...listPeoplesCandidates(),
     ...listTextCandidates(),
   ]
   return [...new Map(all.map((candidate) => [candidate.name, candidate])).values()]

@@ -29,11 +29,11 @@ export interface Comparison {
 }
 
 /** By the rules of fields; undefined: they accept it. */
-export async function refusalOf(text: string, version: KubeletVersion): Promise<string | undefined> {
+export async function refusalOf(text: string, version: KubeletVersion, knowsFlags = false): Promise<string | undefined> {
   const read = await readDocument(text, IN_PLACE)
   if (!read.ok) return read.detail
   // A value that a flag could supply is not kubelet's to judge from the config alone.
-  const options = { version, unknownKeys: 'warn', unseen: 'flags' } as const
+  const options = { version, unknownKeys: 'warn', unseen: knowsFlags ? undefined : 'flags' } as const
   const refusals = checkFields(read.document, options).filter(({ severity }) => severity === 'refuse')
   return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')
 }
