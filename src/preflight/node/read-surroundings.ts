@@ -10,6 +10,7 @@ import { posix } from 'node:path'
 import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import { type ListeningSocket, parseListeners } from '../../kubelet/port-holder.ts'
 import { errorCode } from '../../values/errors.ts'
+import { joinPending } from '../../values/join-pending.ts'
 import { parseCpuSet } from '../cpu-set.ts'
 import {
   type CgroupUse,
@@ -105,6 +106,9 @@ const INHIBITORS = '/run/systemd/inhibit'
  */
 const MEASURED_OTHERWISE = [0x2fc12fc1, 0x6969, 0x65735546]
 
+const statOf = joinPending((path) => stat(path))
+const statfsOf = joinPending((path) => statfs(path))
+
 class Machine {
   readonly #root: string
 
@@ -118,7 +122,7 @@ class Machine {
 
   async path(path: string): Promise<PathState | undefined> {
     try {
-      const facts = await stat(this.at(path))
+      const facts = await statOf(this.at(path))
       return facts.isFile() ? 'file' : facts.isDirectory() ? 'directory' : 'other'
     } catch (error) {
       return isAbsence(error) && !isHidden(path) ? 'missing' : undefined
@@ -128,7 +132,7 @@ class Machine {
   /** `getVfsStats` of google/cadvisor, which kubelet asks: by statfs(2). */
   async fileSystem(path: string): Promise<FileSystem | undefined> {
     if (isHidden(path)) return undefined
-    const { type, bsize, blocks, bavail, files, ffree } = await statfs(this.at(path))
+    const { type, bsize, blocks, bavail, files, ffree } = await statfsOf(this.at(path))
     if (MEASURED_OTHERWISE.includes(type) || blocks === 0) return undefined
     const bytes = { capacity: blocks * bsize, available: bavail * bsize }
     return { bytes, inodes: files === 0 ? undefined : { capacity: files, available: ffree } }
@@ -137,7 +141,7 @@ class Machine {
   async text(path: string): Promise<string | null | undefined> {
     try {
       // A config can name any path. To open a device can have effects, and a pipe has no end.
-      return (await stat(this.at(path))).isFile() ? await readBounded(this.at(path)) : undefined
+      return (await statOf(this.at(path))).isFile() ? await readBounded(this.at(path)) : undefined
     } catch (error) {
       return isAbsence(error) ? null : undefined
     }
