@@ -68,7 +68,9 @@ const CONFIG_ERRORS = [
   /resource quantity for .* cannot be negative|unable to parse reserved-cpus|Invalid cpuset|reserved-cpus: .* is not a subset|qos-?reserved|percentage expected/i,
   // eviction.ParseThresholdConfig.
   /unsupported eviction|eviction (?:percentage )?thresholds? .* must be|grace period .*soft eviction threshold|soft eviction threshold .*grace period/i,
-  /negative eviction minimum reclaim|eviction percentage minimum reclaim|invalid eviction grace period|strconv\.Parse\w+: parsing|time: (?:invalid|unknown|missing)/i,
+  /negative eviction minimum reclaim|eviction percentage minimum reclaim|invalid eviction grace period/i,
+  // Percentages and grace periods, bare. Behind other words, a file of the node may be meant.
+  /^(?:failed to (?:run kubelet|create kubelet): )*(?:strconv\.Parse\w+: parsing|time: (?:invalid|unknown|missing))/i,
   // Managers of CPUs, memory, topology; swap.
   /running with swap on is not supported|LimitedSwap(?:,? but it)? is only supported with cgroupv2|unknown policy: "|topology manager polic/i,
   // Options of their policies.

@@ -168,6 +168,8 @@ t.test('refused: all other errors about the config', async (t) => {
     'failed to run Kubelet: the minimum value of "max-allowable-numa-nodes" should not be less than 8',
     'failed to run Kubelet: failed to create kubelet: iptables-masquerade-bit and iptables-drop-bit must be different',
     'failed to run Kubelet: bad value for option "full-pcpus-only": invalid syntax',
+    'failed to run Kubelet: strconv.ParseFloat: parsing "ten": invalid syntax',
+    'failed to run Kubelet: failed to create kubelet: time: missing unit in duration "90"',
     'failed to set feature gates from initial flags-based config: cannot set feature gate X to false, feature is locked to true',
   ]) {
     for (const output of [fatal(message), failed(message)])
@@ -236,6 +238,10 @@ t.test('unjudged: errors that may not be the fault of the config', async (t) => 
     ],
     ['failed to run Kubelet: mkdir /sys/fs/cgroup/cpu/kubepods: read-only file system', 'failed, perhaps because of its sandbox'],
     ['failed to run Kubelet: something new', 'exited with an unknown message'],
+    [
+      'failed to run Kubelet: failed to create kubelet: create user namespace manager: parse /etc/subuid: strconv.ParseUint: parsing "x": invalid syntax',
+      'exited with an unknown message',
+    ],
   ]
   for (const [message, detail, flags] of cases) {
     const judgement = judge(fatal(message), 'deep', flags)
