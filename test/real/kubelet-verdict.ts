@@ -76,7 +76,8 @@ export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, te
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-verdict-'))
   try {
     const inside = (name: string) => join(directory, name)
-    writeFileSync(inside('config'), text.replaceAll(THERE, inside('certificates/kubelet.crt')))
+    const placed = text.replaceAll(THERE, inside('certificates/kubelet.crt'))
+    writeFileSync(inside('config'), placed)
     if (stage === 'start') writeFileSync(inside('kubeconfig'), KUBECONFIG)
     await putCertificate(inside('certificates'))
     const runtime = `--container-runtime-endpoint=unix://${inside('runtime.sock')}`
@@ -94,7 +95,7 @@ export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, te
     const ask = () => run(binary, flags, stage)
     const output = stage === 'load' ? await ask() : await withRuntime(inside('runtime.sock'), stage, ask)
     const verdict = readVerdict(output, directory)
-    if (verdict === ACCEPTED) await onAccepted?.(text, output, flags)
+    if (verdict === ACCEPTED) await onAccepted?.(placed, output, flags)
     return verdict
   } finally {
     rmSync(directory, { recursive: true, force: true })
