@@ -66,7 +66,11 @@ export function kubeletConfig(ports: NodePorts, kubeletMinor: number, changes: o
     enforceNodeAllocatable: [],
     failSwapOn: false,
     ...(kubeletMinor >= FIRST_WITH_FAIL_CGROUP_V1 && { failCgroupV1: false }),
-    evictionHard: { 'memory.available': '1Mi', 'nodefs.available': '1Mi', 'imagefs.available': '1Mi' },
+    // All of them, since one that is missing is worth a warning.
+    evictionHard: {
+      ...{ 'memory.available': '1Mi', 'nodefs.available': '1Mi', 'imagefs.available': '1Mi' },
+      ...{ 'nodefs.inodesFree': '1%', 'imagefs.inodesFree': '1%' },
+    },
     ...changes,
   }
 }
