@@ -7,7 +7,7 @@ export interface Candidate {
   readonly text: string
 }
 
-/** Stands for a file with a certificate that is there. Whoever asks a kubelet puts its own in place. */
+/** Stands for a file with a certificate that is there. Who asks a kubelet puts its own in place. */
 export const THERE = '/there/ca.crt'
 
 export const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'

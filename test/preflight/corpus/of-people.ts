@@ -24,7 +24,7 @@ export function listPeoplesCandidates(): Candidate[] {
   })
 }
 
-/** Those that only the node can judge, with the words with which kubelet ends on that of the lab. */
+/** Configs that only the node can judge, with the words with which kubelet ends in the lab. */
 export const JUDGED_BY_NODE: ReadonlyMap<string, string> = new Map([
   ['kind, a node', 'invalid configuration: cgroup'],
   ['kubeadm, swap is allowed', 'only supported with cgroupv2'],
