@@ -17,10 +17,13 @@ function formatStep(step: string | number, first: boolean): string {
   return `[${JSON.stringify(step)}]`
 }
 
-/** The value within nested objects. undefined: the path does not exist. */
-export function valueAt(value: unknown, path: readonly string[]): unknown {
+/** The value within nested objects and lists. undefined: the path does not exist. */
+export function valueAt(value: unknown, path: FieldPath): unknown {
   let inner = value
-  for (const step of path) inner = isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined
+  for (const step of path) {
+    if (typeof step === 'number') inner = Array.isArray(inner) ? inner[step] : undefined
+    else inner = isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined
+  }
   return inner
 }
 

@@ -217,7 +217,7 @@ function expand(value: unknown, [step, ...rest]: readonly string[], path: FieldP
   return isObject(value) && Object.hasOwn(value, step) ? expand(value[step], rest, [...path, step]) : []
 }
 
-/** For whoever reads only KubeletConfigurations. undefined: the value is no known wrapper. */
+/** Describes a wrapper to readers of KubeletConfigurations alone. undefined: none is known. */
 export function describeWrapper(value: unknown): string | undefined {
   const wrapped = findWrapper(value)
   if (wrapped === undefined) return undefined

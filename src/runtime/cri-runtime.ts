@@ -10,7 +10,7 @@ import { decodeCgroupDriver, decodeImageDirectory, decodePods, decodeStatus } fr
 import type { GrpcAnswer } from './grpc-channel.ts'
 
 /** A connection to a runtime. */
-export interface RuntimeConnection {
+interface RuntimeConnection {
   call(path: string): Promise<GrpcAnswer>
   close(): void
 }

@@ -4,7 +4,7 @@
  * is a warning, for the fields that cannot have it. Where another rule complains of the value, that
  * one says the reason.
  */
-import type { FieldPath } from '../../kubelet/field-path.ts'
+import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
 import { findMarkIn, type LeftMark } from '../../kubelet/left-marks.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { FieldProblem, FieldRuleInput } from './complaint.ts'
@@ -45,11 +45,7 @@ export function adviseMarks(complaints: readonly FieldProblem[], { config }: Fie
 
 /** In the value at the path, or in the name of its key. */
 function findMark(config: unknown, path: FieldPath): LeftMark | undefined {
-  const value = path.reduce<unknown>(
-    (outer, step) => (isObject(outer) || Array.isArray(outer) ? Reflect.get(outer, step) : undefined),
-    config,
-  )
-  for (const text of [value, path.at(-1)]) {
+  for (const text of [valueAt(config, path), path.at(-1)]) {
     const mark = typeof text === 'string' ? findMarkIn(text) : undefined
     if (mark !== undefined) return mark
   }

@@ -67,7 +67,7 @@ interface Period {
 const PERIODS: Partial<Readonly<Record<FieldName, Period>>> = {
   // `NewMainKubelet`, pkg/kubelet/kubelet.go.
   syncFrequency: { minNs: 0n, called: 'must not be negative', atStart: true },
-  // `PreInitRuntimeService`: no call to the container runtime has any time.
+  // `PreInitRuntimeService`: each call to the container runtime is past its deadline at once.
   runtimeRequestTimeout: {
     minNs: 0n,
     called: 'must not be negative: kubelet exits, as its container runtime never answers in time',
