@@ -54,6 +54,10 @@ t.test('what is broken is found', async (t) => {
     t.same(findBrokenLinks(readme('[a](#nowhere)'), known), ['README.md:1: #nowhere: README.md has no heading #nowhere'])
     t.same(findBrokenLinks(readme('[a](src/main.ts#l1)'), known), ['README.md:1: src/main.ts#l1: src/main.ts is not a page with headings'])
     t.same(findBrokenLinks([parsePage('docs/a.md', '[up](README.md)')], known), ['docs/a.md:1: README.md: there is no docs/README.md'])
+    const named = (target: string) => readme(`[a][page] \`[b][no]\`\n\n${target}`)
+    t.same(findBrokenLinks(named('[page]: docs/a.md#word'), known), ['README.md:1: docs/a.md#word: docs/a.md has no heading #word'])
+    t.same(findBrokenLinks(named('[page]: https://x.example/y'), known), [])
+    t.same(findBrokenLinks(named('[other]: docs/a.md'), known), ['README.md:1: [page]: there is no [page]'])
   })
   t.test('paths', async (t) => {
     t.same(

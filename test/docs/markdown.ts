@@ -1,7 +1,7 @@
 /**
  * Parses the documents of this repository as far as the tests need: headings with their anchors,
  * links, code blocks, inline code. It knows the Markdown that the documents use (fenced blocks, ATX
- * headings, inline links), not all of CommonMark. Pure.
+ * headings, links, whose targets may stand at the end of the page), not all of CommonMark. Pure.
  */
 
 export interface Page {
@@ -36,6 +36,9 @@ const HEADING = /^#{1,6} +(.*?) *#*$/
 const CODE = /`([^`]+)`/g
 /** The text of a link may continue on the next line. */
 const LINK = /\[(?:[^[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)/g
+/** A link by name, as in `[text][name]`, and the line `[name]: target`. */
+const NAMED_LINK = /\]\[([a-z0-9-]+)\]/g
+const NAMED_TARGET = /^\[([a-z0-9-]+)\]: (\S+)$/g
 
 export function parsePage(path: string, text: string): Page {
   const lines = text.replace(/\n$/, '').split('\n')
@@ -46,14 +49,18 @@ export function parsePage(path: string, text: string): Page {
     if (heading !== undefined) addAnchor(anchors, heading)
   }
   const paragraphs = listParagraphs(prose)
+  const targets = new Map(prose.flatMap((line) => [...line.matchAll(NAMED_TARGET)].map(([, name, target]) => [name, target])))
+  const find = (pattern: RegExp) => paragraphs.flatMap((one) => findAll({ ...one, text: one.text.replace(CODE, blank) }, pattern))
   return {
     path,
     lines: lines.length,
     anchors,
     blocks,
-    links: paragraphs
-      .flatMap((one) => findAll({ ...one, text: one.text.replace(CODE, blank) }, LINK))
-      .map(({ text, line }) => ({ target: text, line })),
+    links: [
+      ...find(LINK).map(({ text, line }) => ({ target: text, line })),
+      // A name without a target is shown as it is, and no file is called so.
+      ...find(NAMED_LINK).map(({ text, line }) => ({ target: targets.get(text) ?? `[${text}]`, line })),
+    ],
     inlineCode: paragraphs.flatMap((one) => findAll(one, CODE)).map(({ text, line }) => ({ text: text.replaceAll('\n', ' '), line })),
   }
 }

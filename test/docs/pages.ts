@@ -1,6 +1,6 @@
 /**
- * The documents as they are in the work tree: the README and its neighbours, and everything in
- * docs/.
+ * The documents as they are in the work tree: the README and its neighbours, everything in docs/,
+ * and what whoever opens an issue or a pull request reads.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,6 +12,14 @@ export function readPages(): readonly Page[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .sort()
-  const paths = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...docs.map((name) => `docs/${name}`)]
-  return paths.map((path) => parsePage(path, readFileSync(join(ROOT, path), 'utf8')))
+  const neighbours = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md']
+  const paths = [...neighbours, ...docs.map((name) => `docs/${name}`), '.github/PULL_REQUEST_TEMPLATE.md', ...listForms()]
+  // GitHub shows a form below /issues/, from where a file of the repository is ../blob/HEAD/.
+  return paths.map((path) => parsePage(path, readFileSync(join(ROOT, path), 'utf8').replaceAll('../blob/HEAD/', '../../')))
+}
+
+/** The forms of issues. */
+export function listForms(): readonly string[] {
+  const folder = '.github/ISSUE_TEMPLATE'
+  return readdirSync(join(ROOT, folder)).flatMap((name) => (name === 'config.yml' ? [] : [`${folder}/${name}`]))
 }
