@@ -1,6 +1,6 @@
 /**
  * Whoever meets a refusal finds what to do: docs/preflight-rules.md has it for each rule of
- * preflight, and docs/operations.md for what is refused before preflight. The words are those of the
+ * preflight, and docs/operations.md for refusals before preflight. The words are those of the
  * program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
