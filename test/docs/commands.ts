@@ -16,7 +16,6 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--crash',
   '--despite-audit',
   '--force-confold',
-  '--jitless',
   '--kube-reserved',
   '--kubelet-arg',
   '--minutes',

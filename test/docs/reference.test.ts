@@ -105,7 +105,7 @@ t.test('every way in which the wiring may be broken', async (t) => {
 })
 
 t.test('every rule of preflight', async (t) => {
-  const documented = listFirstCells(read('docs/preflight.md'), 'Rules').filter((rule) => rule !== 'policy/deny[N]')
+  const documented = listFirstCells(read('docs/preflight-rules.md'), 'Rules').filter((rule) => rule !== 'policy/deny[N]')
   t.same(sorted(documented), listPreflightRules())
 })
 
@@ -117,16 +117,16 @@ t.test('the kubelets that the rules cover', async (t) => {
 })
 
 t.test('every guard', async (t) => {
-  t.same(listFirstCells(read('docs/preflight.md'), 'Guards'), Object.keys(GUARDS))
+  t.same(listFirstCells(read('docs/preflight-rules.md'), 'Guards'), Object.keys(GUARDS))
 })
 
 t.test('every risk, in the order of the code', async (t) => {
-  t.same(listFirstCells(read('docs/preflight.md'), 'Risks'), Object.keys(RISKS))
+  t.same(listFirstCells(read('docs/preflight-rules.md'), 'Risks'), Object.keys(RISKS))
 })
 
 t.test('every setting of preflight', async (t) => {
-  const names = Object.keys(PREFLIGHT_SETTINGS).map((name) => fileKey(name as SettingName))
-  t.same(sorted(listFirstCells(read('docs/preflight.md'), 'Settings')), sorted(names))
+  const pages = read('docs/preflight.md') + read('docs/preflight-rules.md')
+  for (const name of Object.keys(PREFLIGHT_SETTINGS)) t.match(pages, new RegExp(`\`${fileKey(name as SettingName)}\\b`), name)
 })
 
 t.test('everything that the guarded policy allows', async (t) => {
@@ -192,12 +192,6 @@ const QUOTED: readonly string[] = [
   ' must not change on this node: ',
   ' is not proven',
   'Kubelet was not restarted.',
-  'checked against this node',
-  'would not start with this config',
-  'The agent would',
-  'After resume, it would',
-  'if all goes well:',
-  'It becomes last-known-good after ',
 ]
 
 t.test('what pages quote of the program is what it still says', async (t) => {

@@ -1,6 +1,7 @@
 /**
- * Whoever meets a refusal finds what to do: docs/preflight.md has it for each rule of preflight,
- * and docs/operations.md for what is refused before preflight. The words are those of the program.
+ * Whoever meets a refusal finds what to do: docs/preflight-rules.md has it for each rule of
+ * preflight, and docs/operations.md for refusals before preflight. The words are those of the
+ * program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ import { listPreflightRules } from './preflight-rules.ts'
 import { adviceOn, listRows, splitCodes } from './tables.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const preflight = read('docs/preflight.md')
+const preflight = read('docs/preflight-rules.md')
 const operations = read('docs/operations.md')
 
 t.test('every rule of preflight', async (t) => {
