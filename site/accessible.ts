@@ -13,6 +13,13 @@ interface Correction {
 const CORRECTIONS: readonly Correction[] = [
   // The button is named by the words on it. The key is shown by the style sheet instead.
   { file: 'VPNavBarSearchButton.vue', wrong: /<kbd class="DocSearch-Button-Key">K<\/kbd>/, right: '' },
+  // A group that does not close is no button.
+  {
+    file: 'VPSidebarItem.vue',
+    wrong: /isLink\.value \? undefined : 'button'/,
+    right: "collapsible.value && !isLink.value ? 'button' : undefined",
+  },
+  { file: 'VPSidebarItem.vue', wrong: /:tabindex="item\.items && 0"/, right: ':tabindex="collapsible ? 0 : undefined"' },
   // The box with the search is no button: there are buttons and a list in it.
   {
     file: 'VPLocalSearchBox.vue',

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildSync } from 'esbuild'
 import type { Mermaid, MermaidConfig } from 'mermaid'
 import { launchChromium } from './chromium.ts'
 import { diagramName, THEMES, type Theme } from './diagram.ts'
@@ -44,6 +45,13 @@ declare global {
   var mermaid: Mermaid
 }
 
+/** The layout that keeps lines and their labels apart. */
+function layoutScript(): string {
+  const contents = "import layouts from '@mermaid-js/layout-elk'; mermaid.registerLayoutLoaders(layouts)"
+  const built = buildSync({ stdin: { contents, resolveDir: HERE }, bundle: true, format: 'iife', minify: true, write: false })
+  return built.outputFiles[0]?.text ?? ''
+}
+
 /** The SVG of each diagram in each theme, by its name. */
 export async function drawDiagrams(sources: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const drawn = new Map<string, string>()
@@ -53,6 +61,7 @@ export async function drawDiagrams(sources: readonly string[]): Promise<Readonly
     const page = await browser.newPage()
     await page.setContent('<!doctype html><title>diagrams</title><body></body>')
     await page.addScriptTag({ path: join(MODULES, 'mermaid/dist/mermaid.min.js') })
+    await page.addScriptTag({ content: layoutScript() })
     await page.evaluate(async (font) => {
       const face = new FontFace('Inter', `url(data:font/woff2;base64,${font})`, { weight: '100 900' })
       document.fonts.add(await face.load())
@@ -74,6 +83,9 @@ async function drawHere(name: string, source: string, colours: MermaidConfig['th
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: 'strict',
+    layout: 'elk',
+    // What comes first in the source stands first, and a way back is a line back.
+    elk: { cycleBreakingStrategy: 'DEPTH_FIRST', considerModelOrder: 'NODES_AND_EDGES', nodePlacementStrategy: 'BRANDES_KOEPF' },
     theme: 'base',
     themeVariables: { ...colours, fontFamily: 'Inter, sans-serif', fontSize: '15px' },
     fontFamily: 'Inter, sans-serif',

@@ -61,14 +61,10 @@ export function siteLink(from: Shown, target: string, sources: Sources): string 
   return anchor === undefined ? way : `${way}#${anchor}`
 }
 
-/** A picture of a page, from the root of the site. */
-export function sitePicture(from: Shown, target: string): string {
-  return OUTSIDE.test(target) ? target : `/${resolveTarget(from.path, target).path}`
-}
-
 /** Markdown that shows a file or a folder; `text`: what is in the file. */
 export function markdownOf({ kind, path }: Shown, text: string, files: RepositoryFiles): string {
-  const heading = `# ${path}\n\n`
+  // Room for long lines instead of a list of headings.
+  const heading = `---\naside: false\n---\n# ${path}\n\n`
   const name = posix.basename(path)
   if (kind === 'folder') {
     const lines = listFolder(path, files).map((file) => `- [${posix.relative(path, file)}](${posix.relative(path, file)})\n`)

@@ -8,7 +8,7 @@ import { diagramHtml, diagramName, isDiagram, type Theme } from '../diagram.ts'
 import { ICON } from '../icon.ts'
 import { navigationOf } from '../navigation.ts'
 import { readSource, readSources, STAGED } from '../places.ts'
-import { type Shown, siteFile, siteLink, sitePicture } from '../sources.ts'
+import { type Shown, siteFile, siteLink } from '../sources.ts'
 
 type MarkdownIt = Parameters<NonNullable<MarkdownOptions['config']>>[0]
 
@@ -30,17 +30,12 @@ function readDiagram(source: string, theme: Theme): string {
 
 function useRepository(markdown: MarkdownIt): void {
   const { rules } = markdown.renderer
-  const { link_open: openLink, image, fence, text } = rules
-  if (openLink === undefined || image === undefined || fence === undefined || text === undefined) throw new Error('a rule is missing')
+  const { link_open: openLink, fence, text } = rules
+  if (openLink === undefined || fence === undefined || text === undefined) throw new Error('a rule is missing')
   rules.link_open = (tokens, index, options, env, self) => {
     const href = tokens[index]?.attrGet('href')
     if (href) tokens[index]?.attrSet('href', siteLink(shownBy(env), href, sources))
     return openLink(tokens, index, options, env, self)
-  }
-  rules.image = (tokens, index, options, env, self) => {
-    const src = tokens[index]?.attrGet('src')
-    if (src) tokens[index]?.attrSet('src', sitePicture(shownBy(env), src))
-    return image(tokens, index, options, env, self)
   }
   rules.fence = (tokens, index, options, env, self) => {
     const token = tokens[index]
@@ -70,6 +65,8 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: useRepository,
   },
+  // Pictures lie as in the repository. Vite would look for the packages of relative paths in HTML.
+  vue: { template: { transformAssetUrls: { tags: {}, includeAbsolute: false } } },
   vite: { plugins: [accessible()], build: { chunkSizeWarningLimit: 4096 }, logLevel: 'warn' },
   themeConfig: {
     logo: '/icon.svg',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { collectSources, markdownOf, type Shown, siteFile, siteLink, sitePicture } from '../../site/sources.ts'
+import { collectSources, markdownOf, type Shown, siteFile, siteLink } from '../../site/sources.ts'
 
 const FILES: Readonly<Record<string, string>> = {
   'README.md': '# The agent\n\n[Install](docs/install.md#by-hand), [licence](LICENSE), [out](https://x.example/a.md)\n',
@@ -47,17 +47,16 @@ t.test('links lead to where the site has what they name', async (t) => {
     ['deploy/chart', 'values.yaml', 'values.yaml.md'],
   ]
   for (const [from, target, expected] of table) t.equal(siteLink(shown(from), target, sources), expected, `${from}: ${target}`)
-  t.equal(sitePicture(shown('docs/install.md'), 'images/a.png'), '/docs/images/a.png')
 })
 
 t.test('a file is shown as it is, whatever it has in it, and a folder as a list', async (t) => {
   t.equal(
     markdownOf(shown('deploy/unit.yaml'), 'a: 1\n# ```\n', files),
-    '# deploy/unit.yaml\n\nThis file of the repository, as it is: <a href="unit.yaml" download>download</a>\n\n````yaml\na: 1\n# ```\n````\n',
+    '---\naside: false\n---\n# deploy/unit.yaml\n\nThis file of the repository, as it is: <a href="unit.yaml" download>download</a>\n\n````yaml\na: 1\n# ```\n````\n',
   )
   t.match(markdownOf(shown('LICENSE'), 'Take it.\n', files), '```text\nTake it.\n```\n')
   t.equal(
     markdownOf(shown('deploy/chart'), '', files),
-    '# deploy/chart\n\nWhat this folder of the repository holds:\n\n- [README.md](README.md)\n- [values.yaml](values.yaml)\n',
+    '---\naside: false\n---\n# deploy/chart\n\nWhat this folder of the repository holds:\n\n- [README.md](README.md)\n- [values.yaml](values.yaml)\n',
   )
 })
