@@ -33,6 +33,7 @@ const GROUPS: readonly { readonly text: string; readonly names: readonly string[
       'docs/overlay',
       'docs/drop-ins',
       'docs/preflight',
+      'docs/preflight-rules',
       'docs/rollout',
       'docs/recipes',
       'docs/settings',

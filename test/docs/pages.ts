@@ -1,6 +1,6 @@
 /**
  * The documents as they are in the work tree: the README and its neighbours, and everything in
- * docs/; and the names of all files beside them.
+ * docs/.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
