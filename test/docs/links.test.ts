@@ -2,25 +2,15 @@
  * Links and paths of the documents lead somewhere, and every page of docs/ can be reached from the
  * README.
  */
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { findBrokenLinks, findMissingPaths, findUnreachable } from './links.ts'
 import { parsePage } from './markdown.ts'
-import { ROOT, readPages } from './pages.ts'
+import { listFiles, readPages } from './pages.ts'
 
 const MOST_LINES_OF_README = 155
-/** Directories that are built or installed, and hold no source. */
-const NOT_OURS = ['node_modules', 'dist', '.git', '.tap']
 
 const pages = readPages()
-const files = new Set(
-  readdirSync(ROOT, { withFileTypes: true }).flatMap((entry) => {
-    if (NOT_OURS.includes(entry.name)) return []
-    if (!entry.isDirectory()) return [entry.name]
-    return readdirSync(join(ROOT, entry.name), { recursive: true, encoding: 'utf8' }).map((name) => `${entry.name}/${name}`)
-  }),
-)
+const files = listFiles()
 
 t.test('every relative link leads to a file, and every anchor to a heading', async (t) => {
   t.same(findBrokenLinks(pages, files), [])

@@ -112,17 +112,18 @@ function blank(code: string): string {
   return code.replace(/[^\n]/g, ' ')
 }
 
-/**
- * As GitHub makes them: lower case, spaces to dashes, no punctuation, and a number where there are
- * several.
- */
+/** A number follows where there are several. */
 function addAnchor(anchors: Set<string>, heading: string): void {
-  const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, '')
-  const slug = plain
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-')
+  const slug = slugOf(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, ''))
   let anchor = slug
   for (let count = 1; anchors.has(anchor); count += 1) anchor = `${slug}-${count}`
   anchors.add(anchor)
+}
+
+/** As GitHub makes the anchor of a heading: lower case, spaces to dashes, no punctuation. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-')
 }

@@ -7,6 +7,19 @@ import { join, resolve } from 'node:path'
 import { type Page, parsePage } from './markdown.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
+/** Directories that are built or installed, and hold no source. */
+const NOT_OURS = ['node_modules', 'dist', '.git', '.tap']
+
+/** All files of the repository, from its root. */
+export function listFiles(folder = ''): ReadonlySet<string> {
+  const entries = readdirSync(join(ROOT, folder), { withFileTypes: true }).filter(({ name }) => !NOT_OURS.includes(name))
+  return new Set(
+    entries.flatMap((entry) => {
+      const path = `${folder}${entry.name}`
+      return entry.isDirectory() ? [...listFiles(`${path}/`)] : [path]
+    }),
+  )
+}
 
 export function readPages(): readonly Page[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
