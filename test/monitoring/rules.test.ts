@@ -388,15 +388,15 @@ t.test('an agent serves few series, as docs/monitoring.md says', async (t) => {
 })
 
 t.test('every alert has a severity, a summary, a description and a section in the runbook', async (t) => {
-  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+  const page = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8')
   t.ok(NAMES.length > 8)
   for (const { alert = '', labels, annotations } of alertRules) {
     t.match(labels?.severity, /^(info|warning|critical)$/, alert)
     t.ok(annotations?.summary, alert)
     t.match(annotations?.description, /^\w.{40,}\.$/, alert)
-    t.match(annotations?.runbook_url, new RegExp(`^https://[^#]+/operations\\.md#${alert.toLowerCase()}$`), alert)
+    t.match(annotations?.runbook_url, new RegExp(`^https://[^#]+/runbook\\.md#${alert.toLowerCase()}$`), alert)
     const [, section = ''] = page.split(`\n### ${alert}\n`)
-    t.ok((section.split('\n#')[0] ?? '').trim().length > 80, `docs/operations.md says what to do about ${alert}`)
+    t.ok((section.split('\n#')[0] ?? '').trim().length > 80, `docs/runbook.md says what to do about ${alert}`)
   }
   const documented = [...page.matchAll(/^### (KubeletConfig\w+)$/gm)].flatMap(([, name = '']) =>
     name === 'KubeletConfigDegraded' ? [] : [name],
