@@ -9,7 +9,7 @@ import { findBrokenLinks, findMissingPaths, findUnreachable } from './links.ts'
 import { parsePage } from './markdown.ts'
 import { ROOT, readPages } from './pages.ts'
 
-const MOST_LINES_OF_README = 155
+const MOST_LINES_OF_README = 169
 /** Directories that are built or installed, and hold no source. */
 const NOT_OURS = ['node_modules', 'dist', '.git', '.tap']
 
