@@ -1,7 +1,7 @@
 /**
- * Whoever meets a reason finds what to do in docs/runbook.md, and for an event in docs/status.md. The reasons are read from the
- * code: from the constants where there are any, and else from its types and its literals, so that a
- * new one is missed here.
+ * Whoever meets a reason finds what to do in docs/runbook.md, and for an event in docs/status.md.
+ * The reasons are read from the code: from the constants where there are any, and else from its
+ * types and its literals, so that a new one is missed here.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
