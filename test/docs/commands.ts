@@ -14,6 +14,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--container-runtime-endpoint',
   '--containerd',
   '--crash',
+  '--delete-emptydir-data',
   '--despite-audit',
   '--force-confold',
   '--kube-reserved',

@@ -33,6 +33,8 @@ export interface Inline {
 
 const FENCE = /^ {0,3}```(.*)$/
 const HEADING = /^#{1,6} +(.*?) *#*$/
+/** Where no heading is, as at a row of a table. */
+const ANCHOR = /<a id="([\w-]+)"><\/a>/g
 const CODE = /`([^`]+)`/g
 /** The text of a link may continue on the next line. */
 const LINK = /\[(?:[^[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)/g
@@ -47,6 +49,7 @@ export function parsePage(path: string, text: string): Page {
   for (const line of prose) {
     const heading = HEADING.exec(line)?.[1]
     if (heading !== undefined) addAnchor(anchors, heading)
+    for (const [, id = ''] of line.matchAll(ANCHOR)) anchors.add(id)
   }
   const paragraphs = listParagraphs(prose)
   const targets = new Map(prose.flatMap((line) => [...line.matchAll(NAMED_TARGET)].map(([, name, target]) => [name, target])))
