@@ -1,7 +1,7 @@
 /**
- * The files of deploy/recipes fit each other and the project: kubelets take the configs, the jobs of
- * CI tell good from bad, and names are those that agent and plugin use. test/real/recipes.ts runs
- * them against an API server.
+ * The files of deploy/recipes fit each other and the project: kubelets take the configs, the jobs
+ * of CI tell good from bad, and names are those that agent and plugin use. test/real/recipes.ts
+ * runs them against an API server.
  */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
