@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks each manifest of a config in a directory for each version of kubelet in the fleet:
-#   CHECKER=directory validate.sh DIRECTORY VERSION...
+#   CHECKER=directory sh validate.sh DIRECTORY VERSION...
 # CHECKER has the files of an archive of the kubectl plugin. Exits with 1 where a config is refused or
 # cannot be judged, and shows each of them first.
 set -u
