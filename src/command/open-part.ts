@@ -8,11 +8,11 @@ import { SUPPLIED_BY } from '../preflight/fields/complaint.ts'
 import { assembleReport, type Finding, type PartResult, type Report } from '../preflight/finding.ts'
 
 /** In place of the local config, where there is no node. */
-export const EMPTY_LOCAL: LocalConfigView = {
+export const EMPTY_LOCAL = {
   kind: 'found',
   path: 'the local config of each node, not known here',
   text: `apiVersion: ${API_VERSION}\nkind: ${KIND}\n`,
-}
+} as const satisfies LocalConfigView
 
 const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
 
