@@ -43,10 +43,14 @@ export function forPrometheus(expression: string): string {
   return expression.replaceAll('$__rate_interval', '4s')
 }
 
+/** One expression a line, with its series. */
 export function writeAnswers(answers: Answers): string {
-  const lines = Object.entries(answers).map(([expression, series]) => {
-    const each = series.map((one) => `    ${JSON.stringify(one)}`)
-    return `  ${JSON.stringify(expression)}: [${each.length === 0 ? '' : `\n${each.join(',\n')}\n  `}]`
-  })
-  return `{\n${lines.join(',\n')}\n}\n`
+  return Object.entries(answers)
+    .map((answer) => `${JSON.stringify(answer)}\n`)
+    .join('')
+}
+
+export function readAnswers(text: string): Answers {
+  const lines = text.trimEnd().split('\n')
+  return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, readonly Series[]]))
 }

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { actsOf, readCast } from './cast.ts'
 import { drawDashboard } from './dashboard.ts'
-import type { Answers } from './metrics-file.ts'
+import { readAnswers } from './metrics-file.ts'
 import { drawRollout } from './rollout.ts'
 import { drawTerminal } from './terminal.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const CAST = 'scripts/pictures/recorded/demo.cast'
-export const METRICS = 'scripts/pictures/recorded/metrics.json'
+export const METRICS = 'scripts/pictures/recorded/metrics.jsonl'
 export const DASHBOARD = 'deploy/monitoring/dashboard.json'
 
 /** By path. */
@@ -20,6 +20,6 @@ export function drawAll(): Readonly<Record<string, string>> {
   return {
     'docs/images/demo.svg': drawTerminal(cast),
     'docs/images/rollout.svg': drawRollout(acts),
-    'docs/images/dashboard.svg': drawDashboard(read(DASHBOARD), JSON.parse(read(METRICS)) as Answers, acts),
+    'docs/images/dashboard.svg': drawDashboard(read(DASHBOARD), readAnswers(read(METRICS)), acts),
   }
 }

@@ -83,7 +83,7 @@ function listStages(acts: readonly Act[], end: number): readonly Stage[] {
   const starts = acts.flatMap(({ events }) =>
     events.flatMap(({ seconds, text }) => {
       if (BEGIN.test(text)) return [{ from: seconds, name: 'stage 0', opensTo: 'one node' }]
-      if (HALTS.test(text)) return [{ from: seconds, name: 'halted', opensTo: 'no node' }]
+      if (HALTS.test(text)) return [{ from: seconds, name: 'halted', opensTo: 'nobody' }]
       const [, stage, opensTo = ''] = OPENS.exec(text) ?? []
       return stage === undefined ? [] : [{ from: seconds, name: `stage ${stage}`, opensTo: opensTo.replace('one more node', 'one more') }]
     }),

@@ -114,12 +114,13 @@ function drawActs({ acts, to }: RolloutStory, x: (seconds: number) => number, bo
 
 function drawStage({ from, to, name, opensTo }: Stage, x: (seconds: number) => number, bottom: number): string {
   const [at, width] = [(x(from) + x(to)) / 2, x(to) - x(from)]
+  const named = widthOf(name, 13) < width - 4 ? name : name.replace('stage ', '')
   const opened = widthOf(opensTo) < width - 4 ? opensTo : opensTo.replace(/ of the nodes| nodes?$/, '')
   return element(
     'g',
     {},
     rect(x(from), STAGE_TOP, width, STAGE_HEIGHT, { class: 'stage bar' }),
-    text(at, STAGE_TOP + 17, name, { class: 'name', 'text-anchor': 'middle' }),
+    text(at, STAGE_TOP + 17, named, { class: 'name', 'text-anchor': 'middle' }),
     text(at, STAGE_TOP + 32, opened, { class: 'muted', 'text-anchor': 'middle' }),
     line([x(from), STAGE_TOP + STAGE_HEIGHT], [x(from), bottom + 4], { class: 'grid' }),
   )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { listActs, readCast, wrapLine, writeCast } from '../../scripts/pictures/cast.ts'
 import { drawChart, tellValue } from '../../scripts/pictures/charts.ts'
-import { type Answers, listExpressions, readDashboard } from '../../scripts/pictures/metrics-file.ts'
+import { listExpressions, readAnswers, readDashboard, writeAnswers } from '../../scripts/pictures/metrics-file.ts'
 import { CAST, DASHBOARD, drawAll, METRICS, ROOT } from '../../scripts/pictures/pictures.ts'
 import { readRollout } from '../../scripts/pictures/rollout-story.ts'
 
@@ -63,13 +63,15 @@ t.test('they and what they are drawn from take little room', async (t) => {
 })
 
 t.test('each expression of the dashboard has been asked: npm run pictures -- --record', async (t) => {
-  t.same(Object.keys(JSON.parse(read(METRICS)) as Answers), listExpressions(readDashboard(read(DASHBOARD)).panels))
+  t.same(Object.keys(readAnswers(read(METRICS))), listExpressions(readDashboard(read(DASHBOARD)).panels))
 })
 
 t.test('a recording is read as it was written', async (t) => {
   const cast = { title: 'x', columns: 80, rows: 24, output: [{ seconds: 1.25, text: 'one\ntwo\n' }] }
   t.match(writeCast(cast), '[1.25,"o","one\\r\\ntwo\\r\\n"]\n')
   t.same(readCast(writeCast(cast)), cast)
+  const answers = { 'up > 0': [{ labels: { job: 'x' }, values: [1, null] }], 'vector(0)': [] }
+  t.same(readAnswers(writeAnswers(answers)), answers)
 })
 
 t.test('a line is broken where the terminal ends', async (t) => {
@@ -124,7 +126,7 @@ t.test('the lanes of a rollout, by what the demo prints', async (t) => {
   )
   t.same(
     stages.map(({ from, to, name, opensTo }) => `${from}-${to} ${name}: ${opensTo}`),
-    ['3-7 stage 0: one node', '7-8 halted: no node', '8-10 stage 0: one node', '10-11 stage 1: one more'],
+    ['3-7 stage 0: one node', '7-8 halted: nobody', '8-10 stage 0: one node', '10-11 stage 1: one more'],
   )
 })
 
