@@ -49,6 +49,12 @@ export class AgentProcess {
     return this.#lines.some((line) => line.includes(text))
   }
 
+  /** Where it serves its metrics. undefined: it has not said so yet. */
+  get metricsAddress(): string | undefined {
+    const line = this.#lines.find((text) => text.includes('"serving metrics"'))
+    return line === undefined ? undefined : (JSON.parse(line) as { address: string }).address
+  }
+
   kill(): void {
     this.#child.kill('SIGKILL')
   }

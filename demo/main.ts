@@ -65,8 +65,6 @@ async function play(program: string, stop: AbortSignal): Promise<number> {
   }
   try {
     await (values.keep ? keepWorld(stage, program, stop) : playStory(stage))
-    if (!values.keep)
-      timeline.write(`\nAll acts succeeded in ${timeline.elapsedSeconds.toFixed(0)} s. To try commands yourself: npm start -- --keep`)
     return 0
   } catch (error) {
     if (stop.aborted) return INTERRUPTED

@@ -27,6 +27,8 @@ export async function playStory(stage: Stage): Promise<void> {
   const [fleet] = await Promise.all([startFleet(stage), removeAssignment(stage)])
   await playRollout(stage, fleet)
   if (stage.promoted.has(crashing)) throw new Error(`${crashing} crashed kubelet, but was promoted`)
+  const { timeline } = stage
+  timeline.write(`\nAll acts succeeded in ${timeline.elapsedSeconds.toFixed(0)} s. To try commands yourself: npm start -- --keep`)
 }
 
 export async function meetNode({ world, timeline, ...stage }: Stage): Promise<void> {

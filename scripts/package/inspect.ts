@@ -28,7 +28,7 @@ const INSTALLED = [
   '-rw-r--r-- /usr/share/bash-completion/completions/kubelet-cfg-agent',
   '-rw-r--r-- /usr/share/fish/vendor_completions.d/kubelet-cfg-agent.fish',
   '-rw-r--r-- /usr/share/doc/kubelet-cfg-agent/CHANGELOG.md',
-  '-rw-r--r-- /usr/share/doc/kubelet-cfg-agent/docs/images/states.png',
+  '-rw-r--r-- /usr/share/doc/kubelet-cfg-agent/docs/images/dashboard.svg',
   '-rw-r--r-- /usr/share/doc/kubelet-cfg-agent/sbom.cdx.json',
 ]
 

@@ -7,6 +7,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { sourcePath } from '../decision/status-texts.ts'
 import { FAILURE_REASONS, REASONS } from '../decision/verdict.ts'
+import { ROLLOUT_WRITE_KINDS } from '../rollout/view.ts'
 import type { ConfigSource } from '../subject/config-source.ts'
 import type { Counters } from './counters.ts'
 import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from './reasons.ts'
@@ -135,7 +136,9 @@ export class Metrics {
   }
 
   constructor(build: { readonly version: string }) {
+    // Prometheus sees no increase to the first value of a series.
     for (const reason of ROLLBACK_REASONS) this.#rollbacks.inc({ reason }, 0)
+    for (const kind of ROLLOUT_WRITE_KINDS) this.#rolloutWrites.inc({ kind }, 0)
     const info = new Gauge({
       name: 'kubelet_cfg_agent_build_info',
       help: 'The version of the agent and of its Node.js. The count is always 1.',

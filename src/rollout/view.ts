@@ -133,7 +133,8 @@ export type RolloutTurn = TypeOf<typeof isTurn>
 export const isWhenFailed = oneOf('in-rollout', 'late')
 type WhenFailed = TypeOf<typeof isWhenFailed>
 
-export type RolloutWriteKind = 'begin' | 'claim' | 'proof' | 'veto' | 'advance'
+export const ROLLOUT_WRITE_KINDS = ['begin', 'claim', 'proof', 'veto', 'advance'] as const
+export type RolloutWriteKind = (typeof ROLLOUT_WRITE_KINDS)[number]
 
 /**
  * A merge patch of the record's `data`, to be sent with this `metadata.resourceVersion`. After it,

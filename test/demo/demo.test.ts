@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { type Act, actsOf, listActs, readCast } from '../../scripts/pictures/cast.ts'
+import { CAST } from '../../scripts/pictures/pictures.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -99,6 +101,13 @@ t.test('all acts succeed', async (t) => {
     t.ok(found, `the story has ${beat}`)
     rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0))
   }
+  const titlesOf = (acts: readonly Act[]) => acts.map(({ title }) => title)
+  const kept = actsOf(readCast(readFileSync(join(ROOT, CAST), 'utf8')))
+  t.strictSame(
+    titlesOf(kept),
+    titlesOf(listActs(text.split('\n'))),
+    'the recording in the documentation has these acts: npm run pictures -- --record',
+  )
   // The status and the event of one rejection are two requests: either may come first.
   t.match(text, /KubeletConfigRejected: .*starts with { but is not valid JSON/)
   t.match(text, 'KubeletConfigRolledBack')

@@ -97,8 +97,6 @@ async function scrapeWhen(
 }
 
 async function scrape({ agent }: World): Promise<readonly Sample[]> {
-  const line = agent.tail(10_000).find((text) => text.includes('"serving metrics"'))
-  if (line === undefined) return []
-  const { address } = JSON.parse(line) as { address: string }
-  return parseExposition(await (await fetch(`http://${address}/metrics`)).text())
+  const { metricsAddress } = agent
+  return metricsAddress === undefined ? [] : parseExposition(await (await fetch(`http://${metricsAddress}/metrics`)).text())
 }

@@ -38,7 +38,6 @@ async function listServed(): Promise<ReadonlyMap<string, readonly string[]>> {
   const rollout = { config: 'a/b', turn: 'go', progress: { stage: 1, lastStage: 2, proofs: 3 } } as const
   const status = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
   metrics.report(status, { remainingSeconds: 0, evidence, rollout }, { status: 'True', reason: 'Local', message: '' })
-  metrics.counters.rolloutWrote('begin')
   const samples = parseExposition((await metrics.render()).body)
   return new Map(samples.map(({ name, labels }) => [name, Object.keys(labels)]))
 }
@@ -68,6 +67,19 @@ t.test('every metric of the agent is on a panel', async (t) => {
   // Of one node, and not of a fleet.
   const left = ['kubelet_node_config_assigned', 'kubelet_node_config_last_known_good']
   for (const name of [...bare].filter((one) => !one.startsWith('process_') && !left.includes(one))) t.ok(shown.has(name), name)
+})
+
+t.test('what a panel counts is served from the start: Prometheus sees no increase to the first value of a series', async (t) => {
+  const fresh = parseExposition((await new Metrics({ version: '1' }).render()).body)
+  const increases = panels.flatMap(({ targets = [] }) =>
+    targets.flatMap(({ expr }) => [...expr.matchAll(/(?:increase|rate)\((\w+)/g)].map(([, name = '']) => name)),
+  )
+  t.ok(increases.length > 8)
+  for (const name of increases)
+    t.ok(
+      fresh.some((sample) => sample.name === name && sample.value === 0),
+      name,
+    )
 })
 
 t.test('panels have names and places of their own', async (t) => {

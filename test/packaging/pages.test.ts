@@ -19,7 +19,7 @@ t.test('each link of each page leads to a file of the package', async (t) => {
   const pages = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
   const links = pages.flatMap((page) => listTargets(read(join(directory, page))).map((target) => ({ page, target })))
   t.ok(pages.length > 15 && links.length > 100)
-  t.ok(links.some(({ target }) => target.endsWith('.png')))
+  t.ok(links.some(({ target }) => target.endsWith('.svg')))
   t.same(
     links.filter(({ page, target }) => !existsSync(join(directory, dirname(page), target))),
     [],

@@ -107,25 +107,28 @@ t.test("the rules of promtool's linter", async (t) => {
 
 t.test('the turn in a rollout: one series, and none without a rollout', async (t) => {
   const metrics = new Metrics({ version: '1.2.3' })
+  // Counters are there from the start.
+  const counted = await series(metrics, 'kubelet_cfg_agent_rollout_')
+  t.same(counted.sort(), [
+    'kubelet_cfg_agent_rollout_conflicts_total 0',
+    ...['advance', 'begin', 'claim', 'proof', 'veto'].map((kind) => `kubelet_cfg_agent_rollout_writes_total{kind="${kind}"} 0`),
+  ])
+  const gauges = async () => (await series(metrics, 'kubelet_cfg_agent_rollout_')).filter((line) => !counted.includes(line)).sort()
   const status = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
   for (const turn of ['wait', 'halted'] as const) {
     metrics.report(status, { remainingSeconds: 0, evidence: {}, rollout: { config: 'kube-system/a', turn, progress: undefined } })
-    t.same((await series(metrics, 'kubelet_cfg_agent_rollout')).sort(), [
-      'kubelet_cfg_agent_rollout_conflicts_total 0',
-      `kubelet_cfg_agent_rollout_turn{config="kube-system/a",turn="${turn}"} 1`,
-    ])
+    t.same(await gauges(), [`kubelet_cfg_agent_rollout_turn{config="kube-system/a",turn="${turn}"} 1`])
   }
   const progress = { stage: 2, lastStage: 5, proofs: 3 }
   metrics.report(status, { remainingSeconds: 0, evidence: {}, rollout: { config: 'kube-system/b', turn: 'go', progress } })
-  t.same((await series(metrics, 'kubelet_cfg_agent_rollout_')).sort(), [
-    'kubelet_cfg_agent_rollout_conflicts_total 0',
+  t.same(await gauges(), [
     'kubelet_cfg_agent_rollout_last_stage{config="kube-system/b"} 5',
     'kubelet_cfg_agent_rollout_proofs{config="kube-system/b"} 3',
     'kubelet_cfg_agent_rollout_stage{config="kube-system/b"} 2',
     'kubelet_cfg_agent_rollout_turn{config="kube-system/b",turn="go"} 1',
   ])
   metrics.report(status, { remainingSeconds: 0, evidence: {} })
-  t.same(await series(metrics, 'kubelet_cfg_agent_rollout_'), ['kubelet_cfg_agent_rollout_conflicts_total 0'])
+  t.same(await gauges(), [])
 })
 
 t.test('the conditions: one series each, and the last one stays while there is none', async (t) => {
