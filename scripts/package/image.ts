@@ -1,7 +1,7 @@
 /**
  * The image of deploy/install/daemonset.yaml, without a container engine: a busybox, the scripts of
- * packaging/image, a deb and an rpm, for each architecture. It becomes an OCI layout in a tar, which
- * skopeo and containerd read.
+ * packaging/image, a deb and an rpm, for each architecture. It becomes an OCI layout in a tar,
+ * which skopeo and containerd read.
  */
 import { chmod, copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'

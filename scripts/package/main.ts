@@ -6,9 +6,9 @@
  * in dist/ from before, built with the same options. With `--only amd64.deb` (or `aarch64.rpm`) it
  * builds only that package, which is quicker; it may be given several times. With `--quick` it
  * compresses less, for tests. The archives of the kubectl plugin and their manifest for krew are
- * built beside them, or with `--only plugin` alone; `--url` is where the archives will be. The image
- * that installs the packages is built where all of them are, and with `--again --only image` once
- * more from those in dist/.
+ * built beside them, or with `--only plugin` alone; `--url` is where the archives will be. The
+ * image that installs the packages is built where all of them are, and with `--again --only image`
+ * once more from those in dist/.
  */
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'

@@ -1,8 +1,8 @@
 /**
  * The documents of a container image for several architectures, as an OCI layout has them, with a
  * bill of materials for each. The bill is an artifact whose `subject` is the image of its
- * architecture: a registry lists it as a referrer. It is in the image's index too, with the platform
- * `unknown`, so that whoever copies the whole index copies the bills. Pure.
+ * architecture: a registry lists it as a referrer. It is in the image's index too, with the
+ * platform `unknown`, so that whoever copies the whole index copies the bills. Pure.
  *
  * Formats, version 1.1: https://github.com/opencontainers/image-spec.
  */

@@ -1,4 +1,4 @@
-/** tar(1) of a directory: the same files give the same bytes, whoever packs them, when and where. */
+/** tar(1) of a directory: the same files give the same bytes, whoever packs them and when. */
 import { run } from './tools.ts'
 
 /** @param epoch seconds since 1970: the time of each file */
