@@ -114,7 +114,7 @@ function addDebScenario(plane: ControlPlane, program: string, image: string, deb
 
 function addRpmScenario(plane: ControlPlane, program: string, image: string, rpm: string): void {
   const options = { name: 'image-rpm', agent: 'absent' } as const
-  scenario('node: install: image: its pod upgrades the rpm on a node without debs, and removes it', (step) =>
+  scenario('node: install: image: its pod installs the rpm on a node without debs, upgrades it and removes it', (step) =>
     withNode(plane, program, options, async (node, admin) => {
       const pods = await Pods.prepare(plane, node, admin, image)
       const before = await traces(node)
@@ -150,9 +150,27 @@ function addRpmScenario(plane: ControlPlane, program: string, image: string, rpm
         assert.match(await pods.failed('rpm-bad'), /but it does not take the settings of the ConfigMap, see the lines before this one\n$/)
         assert.match(await readFile(node.host('/etc/kubelet-cfg-agent/config.yaml'), 'utf8'), /^trialDuration: 20m$/m)
       })
+      await step('removed although kubelet runs an assigned config, which stays, and kubelet goes on', async () => {
+        await pods.delete('rpm-bad')
+        const { uid, resourceVersion } = await assignNew(node, admin, 'assigned', { maxPods: 61 })
+        await node.untilRuns(61)
+        await keepingKubelet(node, async () => {
+          await pods.create('remove-assigned', ['remove', '--while-assigned'])
+          assert.equal(await pods.said('remove-assigned'), 'kubelet-cfg-agent: it was removed. kubelet was not restarted\n')
+          assert.match(node.read('checkpoints', uid, resourceVersion, 'kubelet') ?? '', /maxPods: 61/)
+        })
+        await node.systemctl('restart', 'kubelet')
+        await node.untilRuns(110)
+      })
+      await step('installed on a node without it', async () => {
+        await admin.unassign()
+        await pods.setSettings({})
+        await pods.create('rpm-first')
+        assert.equal(await pods.said('rpm-first'), `kubelet-cfg-agent: ${version} was installed\n`)
+        await admin.untilCondition({ status: 'True', reason: 'Local' })
+      })
       await step('removed: the node is as it was, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
-          await pods.delete('rpm-bad')
           await pods.create('remove-rpm', ['remove'])
           assert.equal(await pods.said('remove-rpm'), 'kubelet-cfg-agent: it was removed. kubelet was not restarted\n')
           assert.deepEqual(await traces(node), before)
