@@ -5,6 +5,7 @@
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorMessage } from '../../src/values/errors.ts'
 import { findMirror } from './debian-mirror.ts'
 import { sha256Of } from './digest.ts'
 import { run } from './tools.ts'
@@ -42,7 +43,8 @@ export async function fetchBusybox(architecture: string, directory: string): Pro
   if ((await readFile(deb).then(sha256Of, () => undefined)) !== sha256) {
     const address = `${await findMirror()}pool/main/b/busybox/${file}`
     await run(HELPER, ['-o', 'APT::Sandbox::User=root', 'download-file', address, deb, `SHA256:${sha256}`]).catch((cause: unknown) => {
-      throw new Error(`${file} cannot be had: if Debian 12 has another one today, pin that in scripts/package/busybox.ts`, { cause })
+      const advice = 'if Debian 12 has another one today, pin that in scripts/package/busybox.ts'
+      throw new Error(`${file} cannot be had (${advice}): ${errorMessage(cause)}`, { cause })
     })
   }
   const root = join(directory, architecture)
