@@ -2,18 +2,19 @@
  * The kubectl plugin for workstations: an archive for each platform, with the bundle and its own
  * Node.js. The same commit gives the same bytes.
  */
-import { createHash } from 'node:crypto'
-import { chmod, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import type { Component } from './components.ts'
 import type { Compression } from './compression.ts'
+import { digestOf } from './digest.ts'
 import { krewManifest } from './krew.ts'
 import { licencesText } from './licences.ts'
 import type { Pin } from './pins.ts'
 import type { Project } from './project.ts'
 import { type Described, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
+import { packTree } from './tar.ts'
 import { run } from './tools.ts'
 
 export interface PluginInput {
@@ -75,14 +76,13 @@ async function buildArchive(
   await copyFile(bill, at('sbom.cdx.json'))
   const archive = join(directory, file)
   await pack(root, archive, compression, project.epoch)
-  return { pin, file, archive, bill, sha256: await digest(archive) }
+  return { pin, file, archive, bill, sha256: await digestOf(archive) }
 }
 
 /** krew takes gzip, not xz. */
 async function pack(root: string, archive: string, { gzip }: Compression, epoch: number): Promise<void> {
   const plain = resolve(archive.replace(/\.gz$/, ''))
-  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rwX,go+rX,go-w']
-  await run('tar', ['--format=ustar', '--sort=name', `--mtime=@${epoch}`, ...owner, '-C', root, '-cf', plain, '.'])
+  await packTree(root, plain, epoch)
   await run('gzip', ['-n', `-${gzip}`, plain])
 }
 
@@ -95,10 +95,4 @@ Unpack the archive where it is to stay, and link both programs into a directory 
 
 kubectl starts the second to complete command lines.
 `
-}
-
-async function digest(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex')
 }
