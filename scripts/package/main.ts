@@ -6,7 +6,8 @@
  * in dist/ from before, built with the same options. With `--only amd64.deb` (or `aarch64.rpm`) it
  * builds only that package, which is quicker; it may be given several times. With `--quick` it
  * compresses less, for tests. The archives of the kubectl plugin and their manifest for krew are
- * built beside them, or with `--only plugin` alone; `--url` is where the archives will be.
+ * built beside them, or with `--only plugin` alone; `--url` is where the archives will be. The Helm
+ * chart is packed too, or with `--only chart` alone.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -14,6 +15,7 @@ import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { errorMessage } from '../../src/values/errors.ts'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
+import { packChart } from './chart.ts'
 import { type Compression, QUICK, SHIPPED } from './compression.ts'
 import { buildDeb } from './deb.ts'
 import { type Requirement, requiredBy, WORKSTATION } from './elf.ts'
@@ -77,17 +79,22 @@ type Format = 'deb' | 'rpm'
 interface Wanted {
   readonly packages: ReadonlyMap<Architecture, readonly Format[]>
   readonly hasPlugin: boolean
+  readonly hasChart: boolean
 }
 
 function choose(only: readonly string[] | undefined): Wanted {
   const formats: readonly Format[] = ['deb', 'rpm']
   const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
-  const unknown = only?.find((name) => ![...names, 'plugin'].includes(name))
-  if (unknown !== undefined) throw new Error(`--only ${unknown}: is not one of ${names.join(', ')}, plugin`)
+  const unknown = only?.find((name) => ![...names, 'plugin', 'chart'].includes(name))
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: is not one of ${names.join(', ')}, plugin, chart`)
   const chosen = ARCHITECTURES.map(
     (each) => [each, formats.filter((format) => only?.includes(`${each[format]}.${format}`) ?? true)] as const,
   )
-  return { packages: new Map(chosen.filter(([, each]) => each.length > 0)), hasPlugin: only?.includes('plugin') ?? true }
+  return {
+    packages: new Map(chosen.filter(([, each]) => each.length > 0)),
+    hasPlugin: only?.includes('plugin') ?? true,
+    hasChart: only?.includes('chart') ?? true,
+  }
 }
 
 interface Runtimes {
@@ -116,7 +123,7 @@ interface BuildOptions {
   readonly compression: Compression
 }
 
-/** @returns the packages, the bills of materials, the plugin's archives and manifest */
+/** @returns the packages, the bills of materials, the chart, the plugin's archives and manifest */
 async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url, compression }: BuildOptions): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
@@ -140,6 +147,7 @@ async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { wor
     return [...files, bill]
   })
   const packages = (await Promise.all(built)).flat()
+  if (wanted.hasChart) packages.push(await packChart(work, project))
   if (!wanted.hasPlugin) return packages
   return [
     ...packages,
@@ -197,7 +205,7 @@ async function compare(first: readonly string[], again: readonly string[]): Prom
 
 async function publish(files: readonly string[]): Promise<void> {
   for (const name of await readdir(DIST))
-    if (/\.(deb|rpm|cdx\.json|tar\.gz)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
+    if (/\.(deb|rpm|cdx\.json|tar\.gz|tgz)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
   const sums: string[] = []
   for (const file of [...files].sort()) {
     const target = join(DIST, basename(file))

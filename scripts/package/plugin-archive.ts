@@ -4,17 +4,17 @@
  */
 import { createHash } from 'node:crypto'
 import { chmod, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import type { Component } from './components.ts'
 import type { Compression } from './compression.ts'
 import { krewManifest } from './krew.ts'
 import { licencesText } from './licences.ts'
+import { packDirectory } from './pack-directory.ts'
 import type { Pin } from './pins.ts'
 import type { Project } from './project.ts'
 import { type Described, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
-import { run } from './tools.ts'
 
 export interface PluginInput {
   readonly project: Project
@@ -74,16 +74,8 @@ async function buildArchive(
   await writeFile(bill, sbom({ ...project, name: PLUGIN, architecture: `${pin.os}/${pin.arch}`, components, runtime }))
   await copyFile(bill, at('sbom.cdx.json'))
   const archive = join(directory, file)
-  await pack(root, archive, compression, project.epoch)
+  await packDirectory(root, '.', archive, { level: compression.gzip, epoch: project.epoch })
   return { pin, file, archive, bill, sha256: await digest(archive) }
-}
-
-/** krew takes gzip, not xz. */
-async function pack(root: string, archive: string, { gzip }: Compression, epoch: number): Promise<void> {
-  const plain = resolve(archive.replace(/\.gz$/, ''))
-  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rwX,go+rX,go-w']
-  await run('tar', ['--format=ustar', '--sort=name', `--mtime=@${epoch}`, ...owner, '-C', root, '-cf', plain, '.'])
-  await run('gzip', ['-n', `-${gzip}`, plain])
 }
 
 function note({ os, arch }: Pin): string {
