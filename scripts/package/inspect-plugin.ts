@@ -2,10 +2,10 @@
  * Checks a built archive of the plugin: its size, the files in it with their modes, that its
  * Node.js is for its platform, and, on that platform, that it runs without another Node.js.
  */
-import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
+import { sha256Of } from './digest.ts'
 import { platformOf } from './executable.ts'
 import type { Fetched } from './runtime.ts'
 import { findTool, run } from './tools.ts'
@@ -45,7 +45,7 @@ export async function inspectPlugin(archive: string, scratch: string, { pin, bin
   const node = await readFile(join(root, 'node'))
   const wanted = `${pin.os}/${pin.arch}`
   if (platformOf(node) !== wanted) throw new Error(`${archive}: its Node.js is for ${platformOf(node)}, not for ${wanted}`)
-  if (pin.triplet === undefined && digest(node) !== digest(await readFile(binary)))
+  if (pin.triplet === undefined && sha256Of(node) !== sha256Of(await readFile(binary)))
     throw new Error(`${archive}: its Node.js is not as published, which voids its signature`)
   if (pin.os === process.platform && pin.cpu === process.arch) await tryPlugin(archive, root, join(scratch, 'bin'))
 }
@@ -63,8 +63,4 @@ async function tryPlugin(archive: string, root: string, bin: string): Promise<vo
   if (!/^kubectl kubelet-config \d/.test(version)) throw new Error(`${archive}: unexpected output of --version: ${version}`)
   const completed = await run(join(bin, COMPLETER), ['roll'], { env })
   if (!/^rollout\b/.test(completed)) throw new Error(`${archive}: unexpected completion of "roll": ${completed}`)
-}
-
-function digest(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -19,8 +19,10 @@ export async function lintRpms(rpms: readonly string[]): Promise<void> {
 }
 
 export async function lintScripts(): Promise<void> {
-  const common = (await readdir('packaging/common')).map((name) => join('packaging/common', name))
-  await run('shellcheck', [...common, 'packaging/plugin/launcher', 'packaging/deb/prerm', 'packaging/deb/postrm'])
+  const folders = await Promise.all(
+    ['packaging/common', 'packaging/image'].map(async (each) => (await readdir(each)).map((name) => join(each, name))),
+  )
+  await run('shellcheck', [...folders.flat(), 'packaging/plugin/launcher', 'packaging/deb/prerm', 'packaging/deb/postrm'])
   const spec = await readFile('packaging/rpm/kubelet-cfg-agent.spec', 'utf8')
   if (/systemctl[^\n]*restart[^\n]* kubelet(\.service)?\s/.test(spec)) throw new Error('the spec restarts kubelet')
 }

@@ -7,9 +7,9 @@
  * builds only that package, which is quicker; it may be given several times. With `--quick` it
  * compresses less, for tests. The archives of the kubectl plugin and their manifest for krew are
  * built beside them, or with `--only plugin` alone; `--url` is where the archives will be. The Helm
- * chart is packed too, or with `--only chart` alone.
+ * chart is packed too, or with `--only chart` alone. The image that installs the packages is built
+ * where all of them are, and with `--again --only image` once more from those in dist/.
  */
-import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,7 +18,9 @@ import { ARCHITECTURES, type Architecture } from './architectures.ts'
 import { packChart } from './chart.ts'
 import { type Compression, QUICK, SHIPPED } from './compression.ts'
 import { buildDeb } from './deb.ts'
+import { digestOf } from './digest.ts'
 import { type Requirement, requiredBy, WORKSTATION } from './elf.ts'
+import { buildImage } from './image.ts'
 import { inspectDeb, inspectRpm } from './inspect.ts'
 import { inspectPlugin } from './inspect-plugin.ts'
 import { lintDeb, lintManPages, lintRpms, lintScripts } from './lint.ts'
@@ -46,7 +48,7 @@ async function main(args: readonly string[]): Promise<void> {
       url: { type: 'string', default: URL },
     },
   })
-  const wanted = choose(values.only)
+  const wanted = choose(values.only, values.again)
   const compression = values.quick ? QUICK : SHIPPED
   await requireTools()
   const project = await readProject()
@@ -80,13 +82,16 @@ interface Wanted {
   readonly packages: ReadonlyMap<Architecture, readonly Format[]>
   readonly hasPlugin: boolean
   readonly hasChart: boolean
+  readonly hasImage: boolean
 }
 
-function choose(only: readonly string[] | undefined): Wanted {
+function choose(only: readonly string[] | undefined, isAgain: boolean): Wanted {
   const formats: readonly Format[] = ['deb', 'rpm']
-  const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
-  const unknown = only?.find((name) => ![...names, 'plugin', 'chart'].includes(name))
-  if (unknown !== undefined) throw new Error(`--only ${unknown}: is not one of ${names.join(', ')}, plugin, chart`)
+  const names = [...ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`)), 'plugin', 'chart', 'image']
+  const unknown = only?.find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: is not one of ${names.join(', ')}`)
+  const hasImage = only?.includes('image') ?? true
+  if (only !== undefined && hasImage && !isAgain) throw new Error('--only image: needs --again, since the image is made of all packages')
   const chosen = ARCHITECTURES.map(
     (each) => [each, formats.filter((format) => only?.includes(`${each[format]}.${format}`) ?? true)] as const,
   )
@@ -94,6 +99,7 @@ function choose(only: readonly string[] | undefined): Wanted {
     packages: new Map(chosen.filter(([, each]) => each.length > 0)),
     hasPlugin: only?.includes('plugin') ?? true,
     hasChart: only?.includes('chart') ?? true,
+    hasImage,
   }
 }
 
@@ -123,7 +129,7 @@ interface BuildOptions {
   readonly compression: Compression
 }
 
-/** @returns the packages, the bills of materials, the chart, the plugin's archives and manifest */
+/** @returns the packages, the bills of materials, the plugin's archives and manifest, the chart, the image */
 async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url, compression }: BuildOptions): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
@@ -147,12 +153,16 @@ async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { wor
     return [...files, bill]
   })
   const packages = (await Promise.all(built)).flat()
-  if (wanted.hasChart) packages.push(await packChart(work, project))
-  if (!wanted.hasPlugin) return packages
-  return [
-    ...packages,
-    ...(await buildPlugin(join(work, 'plugin'), { project, agent, components, runtimes: runtimes.plugin, url, compression })),
-  ]
+  const pluginInput = { project, agent, components, runtimes: runtimes.plugin, url, compression }
+  const plugin = wanted.hasPlugin ? await buildPlugin(join(work, 'plugin'), pluginInput) : []
+  const chart = wanted.hasChart ? [await packChart(work, project)] : []
+  return [...packages, ...plugin, ...chart, ...(wanted.hasImage ? [await imageOf(join(work, 'image'), project, packages)] : [])]
+}
+
+/** @param built those that are not among them are taken from dist/ */
+async function imageOf(work: string, project: Project, built: readonly string[]): Promise<string> {
+  const present = (await readdir(DIST)).map((name) => join(DIST, name))
+  return buildImage(work, { project, packages: [...built, ...present], fetched: join(WORK, 'busybox') })
 }
 
 /** Side by side: lintian takes as long as all the rest. */
@@ -198,29 +208,23 @@ async function inAnotherEnvironment<T>(work: () => Promise<T>): Promise<T> {
 async function compare(first: readonly string[], again: readonly string[]): Promise<void> {
   for (const [index, path] of first.entries()) {
     const other = again[index] ?? ''
-    if ((await digest(path)) !== (await digest(other))) throw new Error(`${path} and ${other} differ: the build is not reproducible`)
+    if ((await digestOf(path)) !== (await digestOf(other))) throw new Error(`${path} and ${other} differ: the build is not reproducible`)
   }
   console.log(`${first.length} files were built twice with the same bytes`)
 }
 
 async function publish(files: readonly string[]): Promise<void> {
   for (const name of await readdir(DIST))
-    if (/\.(deb|rpm|cdx\.json|tar\.gz|tgz)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
+    if (/\.(deb|rpm|cdx\.json|tar\.gz|tgz|oci\.tar)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
   const sums: string[] = []
   for (const file of [...files].sort()) {
     const target = join(DIST, basename(file))
     await copyFile(file, target)
     const { size } = await stat(target)
-    sums.push(`${await digest(target)}  ${basename(file)}\n`)
+    sums.push(`${await digestOf(target)}  ${basename(file)}\n`)
     console.log(`${target}\t${size < 1e6 ? `${Math.ceil(size / 1e3)} kB` : `${(size / 1e6).toFixed(1)} MB`}`)
   }
   await writeFile(join(DIST, 'SHA256SUMS'), sums.join(''))
-}
-
-async function digest(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex')
 }
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {

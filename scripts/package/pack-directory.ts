@@ -1,6 +1,7 @@
 /** A directory as a .tar.gz whose bytes depend on its content alone: krew and helm take no xz. */
 import { rename } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { packTree } from './tar.ts'
 import { run } from './tools.ts'
 
 export interface Packing {
@@ -13,8 +14,7 @@ export interface Packing {
 /** @param name what of `parent` is packed, and how its paths begin */
 export async function packDirectory(parent: string, name: string, archive: string, { level, epoch }: Packing): Promise<void> {
   const plain = resolve(`${archive}.tar`)
-  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rwX,go+rX,go-w']
-  await run('tar', ['--format=ustar', '--sort=name', `--mtime=@${epoch}`, ...owner, '-C', parent, '-cf', plain, name])
+  await packTree(parent, plain, epoch, name)
   await run('gzip', ['-n', `-${level}`, plain])
   await rename(`${plain}.gz`, archive)
 }

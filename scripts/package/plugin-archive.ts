@@ -2,12 +2,12 @@
  * The kubectl plugin for workstations: an archive for each platform, with the bundle and its own
  * Node.js. The same commit gives the same bytes.
  */
-import { createHash } from 'node:crypto'
-import { chmod, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import type { Component } from './components.ts'
 import type { Compression } from './compression.ts'
+import { digestOf } from './digest.ts'
 import { krewManifest } from './krew.ts'
 import { licencesText } from './licences.ts'
 import { packDirectory } from './pack-directory.ts'
@@ -75,7 +75,7 @@ async function buildArchive(
   await copyFile(bill, at('sbom.cdx.json'))
   const archive = join(directory, file)
   await packDirectory(root, '.', archive, { level: compression.gzip, epoch: project.epoch })
-  return { pin, file, archive, bill, sha256: await digest(archive) }
+  return { pin, file, archive, bill, sha256: await digestOf(archive) }
 }
 
 function note({ os, arch }: Pin): string {
@@ -87,10 +87,4 @@ Unpack the archive where it is to stay, and link both programs into a directory 
 
 kubectl starts the second to complete command lines.
 `
-}
-
-async function digest(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex')
 }

@@ -71,6 +71,11 @@ export function sbom({ name, version, licence, description, architecture, epoch,
       { ref: node['bom-ref'], dependsOn: node.components.map((each) => each['bom-ref']) },
     ],
   }
+  return sealBill(content)
+}
+
+/** @param content everything but the head, from which its serial number follows */
+export function sealBill(content: object): string {
   const document = { bomFormat: 'CycloneDX', specVersion: '1.5', serialNumber: serialOf(JSON.stringify(content)), version: 1, ...content }
   return `${JSON.stringify(document, null, 2)}\n`
 }

@@ -1,12 +1,14 @@
 /**
  * The installation of the agent on many nodes: its variables, settings and scripts fit the project.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { CONFIG_API_VERSION, CONFIG_KIND, resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { until } from '../until.ts'
 
 const INSTALL = 'deploy/install'
 const ROLE = `${INSTALL}/ansible/roles/kubelet_cfg_agent`
@@ -91,42 +93,86 @@ t.test('cloud-init accepts the user data', { skip: !isThere('cloud-init') && 'wi
   t.equal(ran.status, 0, ran.stdout + ran.stderr)
 })
 
-interface InstallConfigMap {
+interface DaemonSet {
   readonly metadata: { readonly name: string; readonly namespace: string }
-  readonly data: Readonly<Record<string, string>>
-}
-
-interface InstallDaemonSet {
-  readonly metadata: { readonly namespace: string }
   readonly spec: {
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> }
     readonly updateStrategy: object
-    readonly template: {
-      readonly spec: {
-        readonly initContainers: readonly [{ readonly image: string; readonly args: readonly [string] }]
-        readonly containers: readonly [{ readonly image: string; readonly securityContext: object }]
-        readonly volumes: readonly { readonly hostPath?: { readonly path: string }; readonly configMap?: { readonly name: string } }[]
-      }
-    }
+    readonly template: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec }
   }
 }
 
-t.test('the DaemonSet runs a script of its ConfigMap on the node, with settings of the agent', async (t) => {
-  const [configMap, daemonSet] = parseAllDocuments(read(`${INSTALL}/daemonset.yaml`)).map((document) => document.toJS()) as [
-    InstallConfigMap,
-    InstallDaemonSet,
-  ]
+interface PodSpec {
+  readonly nodeSelector: object
+  readonly tolerations: readonly object[]
+  readonly affinity?: { readonly podAntiAffinity: object }
+  readonly initContainers: readonly [Container]
+  readonly containers: readonly [Container]
+  readonly volumes?: readonly { readonly name: string; readonly configMap: { readonly name: string } }[]
+}
+
+interface Container {
+  readonly image: string
+  readonly args: readonly string[]
+  readonly securityContext: object
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
+}
+
+const [configMap, installing] = readObjects('daemonset.yaml') as [
+  { metadata: { name: string; namespace: string }; data: Record<string, string> },
+  DaemonSet,
+]
+const [removing] = readObjects('uninstall.yaml') as [DaemonSet]
+
+function readObjects(name: string): unknown[] {
+  return parseAllDocuments(read(`${INSTALL}/${name}`)).map((document): unknown => document.toJS())
+}
+
+t.test('the DaemonSet gives settings of the agent to the image, and only the installation has rights', async (t) => {
   t.same(problemsOf(parse(configMap.data['config.yaml'] ?? '') as object), [])
-  checkScript(t, configMap.data.install ?? '')
-  t.equal(daemonSet.metadata.namespace, configMap.metadata.namespace)
-  t.match(daemonSet.spec.updateStrategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } })
-  const { initContainers, containers, volumes } = daemonSet.spec.template.spec
-  for (const { image } of [...initContainers, ...containers]) t.equal(image, `registry.example/kubelet-cfg-agent-install:${version}`)
-  t.match(containers[0].securityContext, { allowPrivilegeEscalation: false }, 'only the installation is privileged')
-  t.equal(volumes.find(({ configMap }) => configMap)?.configMap?.name, configMap.metadata.name)
-  const directory = volumes.find(({ hostPath }) => hostPath)?.hostPath?.path ?? 'none'
-  for (const name of Object.keys(configMap.data)) t.match(initContainers[0].args[0], `/files/${name} `)
-  t.match(initContainers[0].args[0], `/bin/sh ${directory}/install\n`)
-  t.match(configMap.data.install, `\ncd ${directory}\n`)
+  t.equal(installing.metadata.namespace, configMap.metadata.namespace)
+  t.match(installing.spec.updateStrategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } })
+  const { initContainers, containers, volumes } = installing.spec.template.spec
+  t.same(volumes, [{ name: 'settings', configMap: { name: configMap.metadata.name } }])
+  t.match(initContainers[0], { args: ['install'], volumeMounts: [{ name: 'settings', mountPath: '/settings' }] })
+  t.match(read('packaging/image/installer'), `settings=/settings/${Object.keys(configMap.data)[0]}\n`)
+  t.match(containers[0], { args: ['pause'], securityContext: { allowPrivilegeEscalation: false, runAsUser: 65534 } })
+})
+
+t.test('the DaemonSet that removes has the same pods on the same nodes, after those of the other', async (t) => {
+  const [install, remove] = [installing.spec.template.spec, removing.spec.template.spec]
+  t.match(remove.initContainers[0].args, ['remove'])
+  const { affinity, ...rest } = remove
+  const { volumes: _settings, ...expected } = install
+  const bare = ({ initContainers: [{ args: _args, volumeMounts: _mounts, ...first }], ...spec }: PodSpec) => ({
+    ...spec,
+    initContainers: [{ ...first, name: 'of either' }],
+  })
+  t.same(bare(rest), bare(expected))
+  t.match(affinity?.podAntiAffinity, {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: installing.spec.selector, topologyKey: 'kubernetes.io/hostname' }],
+  })
+  for (const { spec } of [installing, removing]) t.same(spec.template.metadata.labels, spec.selector.matchLabels)
+  for (const { image } of [install, remove].flatMap((spec) => [...spec.initContainers, ...spec.containers]))
+    t.equal(image, `registry.example/kubelet-cfg-agent-install:${version}`)
+})
+
+t.test('the entrypoint of the image says what is missing', async (t) => {
+  const start = (...args: string[]) => spawnSync('sh', ['packaging/image/installer', ...args], { encoding: 'utf8' })
+  for (const args of [[], ['purge']]) t.match(start(...args), { status: 1, stderr: /^usage: install / })
+  // This process is in the namespaces of process 1, or may not look at them.
+  for (const verb of ['install', 'remove']) t.match(start(verb), { status: 1, stderr: /process 1 (of|is not that of) the node/ })
+})
+
+t.test('the container that sleeps ends when it is told to', async (t) => {
+  const container = spawn('sh', ['packaging/image/installer', 'pause'], { detached: true, stdio: 'ignore' })
+  const { pid = 0 } = container
+  const ended = once(container, 'exit')
+  // What sleeps outlives process 1 here, other than in a container.
+  t.teardown(() => process.kill(-pid, 'SIGKILL'))
+  await until(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8') !== '', 'it sleeps')
+  container.kill('SIGTERM')
+  t.same(await ended, [0, null])
 })
 
 function checkScript(t: Test, text: string): void {

@@ -44,6 +44,7 @@ export const COMPONENTS: Readonly<Record<string, KustomizeComponent>> = {
     files: ['monitoring/kube-rbac-proxy.yaml', 'monitoring/podmonitor.yaml'],
   },
   installer: { about: 'the DaemonSet that installs the agent', files: ['install/daemonset.yaml'] },
+  remover: { about: 'the DaemonSet that removes the agent again, in place of installer', files: ['install/uninstall.yaml'] },
 }
 
 /** @returns the text of each file, by its path */

@@ -64,6 +64,14 @@ const image = (find: RegExp, path: string): Swap => [
   `image: {{ include "kubelet-cfg-agent.image" (list $ "${path}" $.Values.${path}) }}`,
 ]
 
+const INSTALL = 'and $.Values.installer.enabled (not $.Values.installer.remove)'
+const ofInstaller = (name: string, component: string): readonly Swap[] => [
+  inRelease,
+  ...labelled(name, component),
+  pullSecrets,
+  image(/image: registry\.example\/\S+$/gm, 'installer.image'),
+]
+
 const account = (path: string, when: string, ...swaps: readonly Swap[]): TemplateSource => ({
   path,
   parts: [{ when: `and (${ACCOUNT}) ${when}`, swaps: [subjects, ...swaps] }],
@@ -220,7 +228,7 @@ export const TEMPLATES: readonly TemplateSource[] = [
     path: 'install/daemonset.yaml',
     parts: [
       {
-        when: '$.Values.installer.enabled',
+        when: INSTALL,
         swaps: [
           inRelease,
           [
@@ -230,17 +238,26 @@ export const TEMPLATES: readonly TemplateSource[] = [
         ],
       },
       {
-        when: '$.Values.installer.enabled',
+        when: INSTALL,
         swaps: [
-          inRelease,
-          ...labelled('kubelet-cfg-agent-install', 'installer'),
+          ...ofInstaller('kubelet-cfg-agent-install', 'installer'),
           [
             /^ {4}metadata:$/gm,
             '$&\n      # A change of the settings goes from node to node, as one of the image does.\n      annotations:\n        checksum/settings: {{ include "kubelet-cfg-agent.settings" $ | sha256sum }}',
           ],
-          pullSecrets,
-          ['kubernetes.io/arch: amd64', 'kubernetes.io/arch: {{ $.Values.installer.architecture }}'],
-          image(/image: registry\.example\/\S+$/gm, 'installer.image'),
+          ['args: [install]', 'args: [install{{ if $.Values.installer.allowDowngrade }}, --allow-downgrade{{ end }}]'],
+        ],
+      },
+    ],
+  },
+  {
+    path: 'install/uninstall.yaml',
+    parts: [
+      {
+        when: 'and $.Values.installer.enabled $.Values.installer.remove',
+        swaps: [
+          ...ofInstaller('kubelet-cfg-agent-uninstall', 'remover'),
+          ...labelled('kubelet-cfg-agent-install', 'installer').slice(0, 1),
         ],
       },
     ],

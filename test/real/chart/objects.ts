@@ -8,8 +8,14 @@ export interface KubeObject {
   readonly data?: Readonly<Record<string, string>>
   readonly rules?: readonly { readonly resourceNames?: readonly string[] }[]
   readonly subjects?: readonly object[]
-  readonly spec?: { readonly selector?: object; readonly template?: { readonly metadata?: object } }
+  readonly spec?: {
+    readonly selector?: object
+    readonly template?: { readonly metadata?: object; readonly spec?: { readonly affinity?: object } }
+  }
 }
+
+/** Their selectors name labels that Helm has. */
+const SELECTING = ['DaemonSet', 'PodMonitor']
 
 /** As Go's YAML reads it: 0400 is octal. */
 export function parseObjects(text: string): readonly KubeObject[] {
@@ -28,7 +34,7 @@ export function withoutHelm(object: KubeObject): KubeObject {
   const bare = {
     ...object,
     metadata,
-    ...(spec && { spec: withoutSelector(spec) }),
+    ...(SELECTING.includes(object.kind) && spec && { spec: withoutSelectors(spec) }),
     ...(settings !== undefined && { data: { ...data, 'config.yaml': parse(settings) } }),
   }
   // The chart has them for each config with a rollout.
@@ -40,8 +46,8 @@ export function withoutFolds(object: KubeObject): KubeObject {
   return JSON.parse(JSON.stringify(object), (key, value) => (key === 'expr' ? value.replace(/\s+/g, ' ') : value))
 }
 
-function withoutSelector(spec: NonNullable<KubeObject['spec']>): object {
-  const { selector, template, ...rest } = spec
+function withoutSelectors(spec: NonNullable<KubeObject['spec']>): object {
+  const { template, ...rest } = JSON.parse(JSON.stringify(spec), (key, value) => (key === 'matchLabels' ? {} : value))
   return { ...rest, ...(template && { template: { ...template, metadata: {} } }) }
 }
 

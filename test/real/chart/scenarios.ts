@@ -20,7 +20,7 @@ import { withModernPlane } from '../modern-plane.ts'
 import { ask } from '../rights/ask.ts'
 import { CHART, Helm, NAMESPACE, RELEASE, ROOT } from './helm.ts'
 import { type KubeObject, keyOf, parseObjects, pathOf, withoutFolds, withoutHelm } from './objects.ts'
-import { FURNISHED, REFUSED, SETS, WHOLE, WITH_ACCOUNT } from './value-sets.ts'
+import { FURNISHED, REFUSED, REMOVING, SETS, WHOLE, WITH_ACCOUNT } from './value-sets.ts'
 
 const ADMINISTRATOR = { kind: 'user', name: 'admin', groups: ['system:masters'] } as const
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
@@ -39,9 +39,11 @@ export function addChartScenarios(): void {
           await assert.rejects(helm.render(values), (error) => refuses(error, why), JSON.stringify(values))
       })
       await step('with everything on, each object is that of deploy/', async () => {
-        const rendered = [...(await helm.render(WHOLE)), ...(await helm.render(WITH_ACCOUNT))].map(withoutHelm)
+        const rendered = [...(await helm.render(WHOLE)), ...(await helm.render(WITH_ACCOUNT)), ...(await helm.render(REMOVING))].map(
+          withoutHelm,
+        )
         assertSame(rendered, listChartObjects())
-        checkSelectors(await helm.render(WITH_ACCOUNT))
+        checkSelectors([...(await helm.render(WHOLE)), ...(await helm.render(REMOVING))])
       })
       await step('by default there is one right, and nothing else', async () => {
         assert.deepEqual((await helm.render({})).map(keyOf), [
@@ -199,12 +201,16 @@ function listChartObjects(): readonly KubeObject[] {
     .map(withoutHelm)
 }
 
-/** The PodMonitor selects the pods of the proxy. The API server checks those of DaemonSets. */
+/** What selects pods of another object. The API server checks the pods of a DaemonSet itself. */
 function checkSelectors(rendered: readonly KubeObject[]): void {
   const specOf = (name: string) => rendered.find((each) => keyOf(each) === name)?.spec
   const { selector } = specOf(`PodMonitor ${NAMESPACE}/kubelet-cfg-agent`) ?? {}
   assert.deepEqual(selector, specOf(`DaemonSet ${NAMESPACE}/kubelet-cfg-agent-metrics`)?.selector)
   assert(selector !== undefined)
+  const { template } = specOf(`DaemonSet ${NAMESPACE}/kubelet-cfg-agent-uninstall`) ?? {}
+  const labelSelector = specOf(`DaemonSet ${NAMESPACE}/kubelet-cfg-agent-install`)?.selector
+  const requiredDuringSchedulingIgnoredDuringExecution = [{ topologyKey: 'kubernetes.io/hostname', labelSelector }]
+  assert.deepEqual(template?.spec?.affinity, { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution } })
 }
 
 async function findsItsRollouts(helm: Helm, agents: 'nodes' | 'serviceaccount'): Promise<void> {

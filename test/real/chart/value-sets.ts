@@ -31,13 +31,15 @@ export const FURNISHED = {
   installer: {
     ...WHOLE.installer,
     image: { repository: 'registry.example/install', digest: `sha256:${'0'.repeat(64)}` },
-    architecture: 'arm64',
+    allowDowngrade: true,
   },
   nodeSelector: { 'kubelet-cfg-agent.io/install': 'true' },
   imagePullSecrets: [{ name: 'pull' }],
   commonLabels: { team: 'nodes' },
 }
-export const SETS = { defaults: {}, nodes: WHOLE, serviceaccount: WITH_ACCOUNT, furnished: FURNISHED }
+/** The other way about. */
+export const REMOVING = { installer: { ...WHOLE.installer, remove: true } }
+export const SETS = { defaults: {}, nodes: WHOLE, serviceaccount: WITH_ACCOUNT, furnished: FURNISHED, removing: REMOVING }
 
 /** Values, and what helm says of them. */
 export const REFUSED: readonly (readonly [object, RegExp])[] = [

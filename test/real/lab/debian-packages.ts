@@ -6,6 +6,7 @@
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findMirror } from '../../../scripts/package/debian-mirror.ts'
 import { run } from './processes.ts'
 
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
@@ -25,7 +26,9 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
   const lists = join(scratch, 'lists')
   const sourceList = join(scratch, 'bookworm.list')
   await mkdir(join(lists, 'partial'), { recursive: true })
-  const mirror = await findMirror()
+  const mirror = await findMirror().catch((cause: unknown) => {
+    throw new Error('set KUBEBUILDER_ASSETS to a folder that holds etcd, kube-apiserver and kubectl, or give apt a mirror', { cause })
+  })
   const whereIs = (suite: string): string => `[signed-by=${keyring}] ${mirror} ${suite} main`
   const where = whereIs('bookworm')
   await writeFile(sourceList, `deb ${where}\ndeb-src ${where}\n`)
@@ -64,27 +67,4 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
       return join(downloads, upstream)
     },
   }
-}
-
-/**
- * The mirror that this machine takes Debian from. A machine that has never asked its mirror for
- * lists does so now.
- */
-async function findMirror(): Promise<string> {
-  const known = await askForMirror()
-  if (known !== undefined) return known
-  // Another repository that does not answer is no reason to stop: what counts is whether Debian's
-  // is known afterwards.
-  const refreshed = await run('apt-get', ['update'], { timeoutMs: downloadMs }).catch((error: unknown) => error)
-  const mirror = await askForMirror()
-  if (mirror !== undefined) return mirror
-  throw new Error('apt knows no mirror of Debian: set KUBEBUILDER_ASSETS to a folder that holds etcd, kube-apiserver and kubectl', {
-    cause: refreshed,
-  })
-}
-
-async function askForMirror(): Promise<string | undefined> {
-  const filter = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian', 'Component: main']
-  const { stdout } = await run('apt-get', ['indextargets', '--format', '$(REPO_URI)', ...filter])
-  return stdout.split('\n').find((line) => line !== '')
 }

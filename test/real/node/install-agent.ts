@@ -36,6 +36,11 @@ export async function findRpm(): Promise<string | undefined> {
   return findPackage(`.${RPM_ARCHITECTURES[process.arch]}.rpm`)
 }
 
+/** The image that installs the packages of each architecture. */
+export async function findImage(): Promise<string | undefined> {
+  return findPackage('.oci.tar')
+}
+
 async function findPackage(suffix: string): Promise<string | undefined> {
   for (const directory of [join(ROOT, 'dist/packages'), join(ROOT, 'dist')]) {
     const names = await readdir(directory).catch(() => [])

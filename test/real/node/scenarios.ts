@@ -9,9 +9,9 @@ import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
-import { addDaemonSetScenarios } from './daemonset.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addHeldPortScenarios } from './held-ports.ts'
+import { addInstallerImageScenarios } from './installer-image.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios, addModernJudgeScenario } from './judge.ts'
 import { addLeftDownScenarios } from './left-down.ts'
@@ -61,7 +61,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
-  await addDaemonSetScenarios(plane, program)
+  await addInstallerImageScenarios(plane, program)
   if (ages.includes('old')) {
     // These scenarios compare words of kubelet 1.20.
     addJudgeScenarios(plane, program)
