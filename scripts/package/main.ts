@@ -129,7 +129,7 @@ interface BuildOptions {
   readonly compression: Compression
 }
 
-/** @returns the packages, the bills of materials, the plugin's archives and manifest, the chart, the image */
+/** @returns packages, their bills, the plugin's archives and manifest, the chart, the image */
 async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url, compression }: BuildOptions): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
