@@ -24,7 +24,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- else -}}
 - kind: ServiceAccount
   name: kubelet-cfg-agent
-  namespace: {{ .Release.Namespace }}
+  namespace: {{ quote .Release.Namespace }}
 {{- end }}
 {{- end }}
 

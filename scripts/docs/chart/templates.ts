@@ -22,8 +22,11 @@ export interface TemplateSource {
 }
 
 const NAMESPACE = '  namespace: kube-system\n'
-const RELEASE = '{{ $.Release.Namespace }}'
-const CONFIGS = '{{ $.Values.configs.namespace }}'
+// Quoted: a namespace may look like a number.
+const RELEASE = '{{ quote $.Release.Namespace }}'
+const CONFIGS = '{{ quote $.Values.configs.namespace }}'
+const SELECTOR = '{{ quote $.Values.selector.namespace }}'
+const ROLLOUT = '{{ .namespace | default $.Values.configs.namespace | quote }}'
 const inRelease: Swap = [NAMESPACE, `  namespace: ${RELEASE}\n`]
 /** With the labels by which Prometheus selects it; those of Helm come before them. */
 const inSelected: Swap = [
@@ -40,7 +43,7 @@ const subjects: Swap = [
 /** Of a rollout, which `.` is. */
 const ROLLOUTS = '$.Values.rollouts'
 const ofRollout: readonly Swap[] = [
-  [NAMESPACE, '  namespace: {{ .namespace | default $.Values.configs.namespace }}\n'],
+  [NAMESPACE, `  namespace: ${ROLLOUT}\n`],
   [/\bname: (kubelet-cfg-agent:rollout(?:-events)?)$/gm, 'name: $1:{{ .config }}'],
 ]
 const record: Swap = ['[node-config-rollout]', '{{ list (include "kubelet-cfg-agent.record" .) | toJson }}']
@@ -84,10 +87,10 @@ export const TEMPLATES: readonly TemplateSource[] = [
     parts: [
       // Uninstalling the release would delete the configs with it.
       { when: 'never', swaps: [] },
-      { when: '$.Values.selector.enabled', swaps: [['  namespace: node-configs\n', '  namespace: {{ $.Values.selector.namespace }}\n']] },
+      { when: '$.Values.selector.enabled', swaps: [['  namespace: node-configs\n', `  namespace: ${SELECTOR}\n`]] },
       {
         when: '$.Values.selector.enabled',
-        swaps: [['  namespace: node-configs\n', '  namespace: {{ $.Values.selector.namespace }}\n'], subjects],
+        swaps: [['  namespace: node-configs\n', `  namespace: ${SELECTOR}\n`], subjects],
       },
     ],
   },
@@ -126,7 +129,7 @@ export const TEMPLATES: readonly TemplateSource[] = [
         when: '$.Values.admission.configs',
         swaps: [
           [`request.namespace == 'node-configs'`, `request.namespace == '{{ $.Values.selector.namespace }}'`],
-          [`request.namespace == 'kube-system'`, `request.namespace == '${CONFIGS}'`],
+          [`request.namespace == 'kube-system'`, `request.namespace == '{{ $.Values.configs.namespace }}'`],
           [`['node-config', 'kubelet-config']`, `['{{ join "', '" $.Values.configs.names }}']`],
         ],
       },
@@ -147,8 +150,8 @@ export const TEMPLATES: readonly TemplateSource[] = [
             'name: kubelet-cfg-agent-rollout-{{ include "kubelet-cfg-agent.place" (list $ .) }}\n',
           ],
           ['    name: node-config\n', '    name: {{ .config | quote }}\n'],
-          ['    namespace: kube-system\n', '    namespace: {{ .namespace | default $.Values.configs.namespace }}\n'],
-          ['metadata.name: kube-system\n', 'metadata.name: {{ .namespace | default $.Values.configs.namespace }}\n'],
+          ['    namespace: kube-system\n', `    namespace: ${ROLLOUT}\n`],
+          ['metadata.name: kube-system\n', `metadata.name: ${ROLLOUT}\n`],
           record,
         ],
       },

@@ -267,7 +267,7 @@ function laterChart(): string {
 }
 
 async function prepare(plane: ControlPlane, { definitions }: ChartTools): Promise<void> {
-  await plane.kubectl(['create', 'namespace', 'node-configs'])
+  for (const name of ['node-configs', '80']) await plane.kubectl(['create', 'namespace', name])
   for (const file of definitions) await plane.kubectl(['create', '--validate=false', '-f', file])
   const served = async () =>
     (await plane.kubectl(['api-resources', '--api-group=monitoring.coreos.com', '-o', 'name'])).split('\n').length > 2

@@ -26,7 +26,11 @@ export const WITH_ACCOUNT = {
 export const FURNISHED = {
   ...WITH_ACCOUNT,
   selector: { enabled: true },
-  rollouts: [{ config: 'node-config' }, { config: 'gpu', namespace: 'node-configs', record: 'gpu-stages' }],
+  rollouts: [
+    { config: 'node-config' },
+    { config: '70', namespace: '80', record: '90' },
+    { config: 'gpu', namespace: 'node-configs', record: 'gpu-stages' },
+  ],
   monitoring: { ...WHOLE.monitoring, labels: { release: 'prometheus' }, podMonitor: { enabled: true, interval: '1m' } },
   installer: {
     ...WHOLE.installer,
