@@ -98,6 +98,24 @@ const ADAPTERS: readonly string[] = [
   'systemd/systemctl.ts',
 ]
 
+/** The modules that open or accept connections, and to whom: docs/support.md says so. */
+const CONNECTED: Readonly<Record<string, string>> = {
+  'evidence/serving-probe.ts': "kubelet's TLS port",
+  'kube/dial.ts': 'the API server, or the proxy of the kubeconfig',
+  'kube/http1-pool.ts': 'the connections of kube/dial.ts',
+  'kube/http2-line.ts': 'the connections of kube/dial.ts',
+  'kubelet/health.ts': "kubelet's /healthz",
+  'kubelet/read-port-holder.ts': 'an address of this machine',
+  'preflight/configz/kubelet-port.ts': "kubelet's /configz",
+  'preflight/kubelet/stand-in.ts': 'kubelet in preflight, in a network of its own',
+  'report/server.ts': 'whoever reads the metrics, on loopback',
+  'runtime/grpc-channel.ts': 'the socket of the container runtime',
+  'systemd/bus-signals.ts': 'the socket of the system bus',
+}
+const NETWORK = /^(node:)?(net|tls|http|https|http2|dgram|dns)(\/|$)/
+/** This machine, and the name of a schema. */
+const NAMED_HOSTS = ['127.0.0.1', 'localhost', 'docs.oasis-open.org']
+
 /** Globals that read a clock, chance or the process, or reach outside. */
 const IMPURE_GLOBALS = ['performance', 'process', 'console', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']
 const IMPURE_MEMBERS = ['Date.now', 'Math.random']
@@ -311,6 +329,20 @@ t.test('a module that wraps a builtin wraps one, imports no adapter, and is the 
     const users = each.filter((module) => builtin !== undefined && impureBuiltins(module).includes(builtin)).map(({ name }) => name)
     t.same(users, [wrapper.name], `${builtin}`)
   }
+})
+
+t.test('only these modules reach the network, and none names a host of its own', async (t) => {
+  const builtins = ({ imports, text }: Module) => [
+    ...imports.filter(({ typeOnly }) => !typeOnly).map(({ specifier }) => specifier),
+    ...[...text.matchAll(/\bgetBuiltinModule\('([^']+)'\)/g)].map(([, name = '']) => name),
+  ]
+  const reach = (module: Module) => builtins(module).some((name) => NETWORK.test(name)) || module.impurities.includes('mentions fetch')
+  t.same(
+    each.filter(reach).map(({ name }) => name),
+    Object.keys(CONNECTED).sort(),
+  )
+  const hosts = each.flatMap(({ text }) => [...text.matchAll(/['"`]https?:\/\/([\w.-]+)/g)].map(([, host]) => host))
+  t.same([...new Set(hosts)].sort(), [...NAMED_HOSTS].sort())
 })
 
 t.test('an agent that waits has no tables of rules in its memory, no parser of YAML, and no client of the container runtime', async (t) => {

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const FOLDERS = ['src', 'test', 'demo', 'bench', 'scripts']
+const FOLDERS = ['src', 'test', 'demo', 'bench', 'scripts', 'site']
 const WIDEST = 100
 /** Whole lines of comment. What stands behind code, tables and what a tool reads is left out. */
 const COMMENT = /^\s*(\/\/|\/\*\*|\*)\s+(?!biome-ignore|@ts-|\||.*https?:)/
@@ -17,7 +17,7 @@ const WITHOUT_NOUN = /(?<!^[ \t]*\/\/.*\n)^[ \t]*\/\/[ \t]*(It|What|That)\b|\/\*
 function listFiles(...folders: readonly string[]): readonly string[] {
   return folders
     .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
-    .filter((file) => /\.(ts|mjs)$/.test(file))
+    .filter((file) => /\.(ts|mjs)$/.test(file) && !file.includes('node_modules'))
 }
 
 function* widerLines(path: string): Generator<string> {

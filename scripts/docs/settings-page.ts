@@ -14,9 +14,9 @@ export function settingsPage(): string {
 
 <!-- Written by \`npm run docs\` from the table of settings in src/settings. Do not edit. -->
 
-Each setting is a flag of \`kubelet-cfg-agent run\`, an environment variable and a key of the config
-file. Flags win over the environment, and the environment wins over the file. An unknown name is an
-error, which names the nearest known one.
+Each setting is a flag of \`kubelet-cfg-agent run\` (\`--trial-duration 30m\`), an environment variable and a key of
+the config file. Flags win over the environment, and the environment wins over the file. An unknown name is
+an error, which names the nearest known one. A key that is in the file twice is an error, too.
 
 The config file is \`${SETTINGS.config.initial}\`, or the file that \`--config\` names:
 
@@ -26,13 +26,13 @@ kind: ${CONFIG_KIND}
 trialDuration: 30m
 \`\`\`
 
-Durations have the format of Kubernetes: \`10m\`, \`1m30s\`, \`250ms\`. Paths are absolute. Lists are
-separated by commas; the file also takes a YAML list. Write an empty value as \`""\`.
+Durations have the format of Kubernetes: \`10m\`, \`1m30s\`, \`250ms\`. Paths are absolute. Lists are separated by
+commas; the file also takes a YAML list. Write an empty value as \`""\`.
 
-On SIGHUP (\`systemctl reload kubelet-cfg-agent\`), a running agent rereads its settings. Those with
-"yes" in the column SIGHUP take effect then, the others when the agent starts. The reload fails, and
-changes nothing, where the file or the environment has a mistake. It does not see flags that you
-added to \`ExecStart=\` of the unit: put settings into the file.
+On SIGHUP (\`systemctl reload kubelet-cfg-agent\`), a running agent rereads its settings. Those with "yes" in
+the column SIGHUP take effect then, the others when the agent starts. The reload fails, and changes nothing,
+where the file or the environment has a mistake. It does not see flags that you added to \`ExecStart=\` of the
+unit: put settings into the file.
 
 ${groups.join('\n')}`
 }

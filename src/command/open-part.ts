@@ -2,8 +2,17 @@
  * A part that each node merges over its local config: what the part does not set, that may set, so
  * no rule over several fields decides here. Pure.
  */
+import { API_VERSION, KIND } from '../kubelet/decode.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { SUPPLIED_BY } from '../preflight/fields/complaint.ts'
 import { assembleReport, type Finding, type PartResult, type Report } from '../preflight/finding.ts'
+
+/** In place of the local config, where there is no node. */
+export const EMPTY_LOCAL = {
+  kind: 'found',
+  path: 'the local config of each node, not known here',
+  text: `apiVersion: ${API_VERSION}\nkind: ${KIND}\n`,
+} as const satisfies LocalConfigView
 
 const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
 

@@ -162,6 +162,18 @@ t.test('where nothing runs, what kubelet starts with next stays', async (t) => {
   )
 })
 
+t.test('where nothing runs, local that somebody has put back gives way to last-known-good', async (t) => {
+  const failed = { health: health(A, { exits: 1, healthySinceUs: undefined }), ...accepts(A) }
+  const putBack = { ...C_REFUSED, ...failed, ...startsWith('local') }
+  for (const activity of ['auto-restart', 'failed'] as const) {
+    const facts = snapshot({ ...putBack, ...runsNothing(activity), lastKnownGood: hold(A) })
+    t.match(assess(facts).target, { source: A, fallback: true, goesOn: false }, activity)
+    t.match(nextStep(facts), { kind: 'activate', target: A }, activity)
+  }
+  const withoutAny = snapshot({ ...putBack, ...runsNothing('auto-restart'), lastKnownGood: hold('local') })
+  t.match(assess(withoutAny).target, { source: 'local', goesOn: true }, 'and stays where there is none')
+})
+
 t.test('where kubelet runs something that nobody knows, last-known-good is the target', async (t) => {
   const running = { kind: 'known', content: 'other:/etc/kubelet.yaml', key: `other@${KUBELET}`, startedAtUs: 0, invocationId: 'i' } as const
   t.match(assess(refusedInTrial({ running })).target, { source: A, goesOn: false })

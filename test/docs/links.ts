@@ -9,7 +9,7 @@ import type { Link, Page } from './markdown.ts'
 export type RepositoryFiles = ReadonlySet<string>
 
 /** Links that leave the repository are not followed. */
-const OUTSIDE = /^[a-z][a-z0-9+.-]*:/i
+export const OUTSIDE = /^[a-z][a-z0-9+.-]*:/i
 
 export function findBrokenLinks(pages: readonly Page[], files: RepositoryFiles): readonly string[] {
   const byPath = new Map(pages.map((page) => [page.path, page]))
@@ -18,7 +18,7 @@ export function findBrokenLinks(pages: readonly Page[], files: RepositoryFiles):
 
 function describeLink(page: Page, { target, line }: Link, byPath: ReadonlyMap<string, Page>, files: RepositoryFiles): readonly string[] {
   if (OUTSIDE.test(target)) return []
-  const { path, anchor } = resolveTarget(page, target)
+  const { path, anchor } = resolveTarget(page.path, target)
   const where = `${page.path}:${line}: ${target}`
   const linked = byPath.get(path)
   if (linked === undefined && !exists(path, files)) return [`${where}: there is no ${path}`]
@@ -35,15 +35,16 @@ export function findUnreachable(pages: readonly Page[], start: string): readonly
     const page = byPath.get(path)
     if (page === undefined || reached.has(path)) return
     reached.add(path)
-    for (const { target } of page.links) if (!OUTSIDE.test(target)) visit(resolveTarget(page, target).path)
+    for (const { target } of page.links) if (!OUTSIDE.test(target)) visit(resolveTarget(page.path, target).path)
   }
   visit(start)
   return pages.filter(({ path }) => path.startsWith('docs/') && !reached.has(path)).map(({ path }) => path)
 }
 
-function resolveTarget(page: Page, target: string): { path: string; anchor: string | undefined } {
+/** What a link on the page `from` leads to. */
+export function resolveTarget(from: string, target: string): { path: string; anchor: string | undefined } {
   const [file = '', anchor] = target.split('#')
-  const path = file === '' ? page.path : posix.join(posix.dirname(page.path), file)
+  const path = file === '' ? from : posix.join(posix.dirname(from), file)
   return { path: path.replace(/\/$/, ''), anchor }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Parses the documents of this repository as far as the tests need: headings with their anchors,
  * links, code blocks, inline code. It knows the Markdown that the documents use (fenced blocks, ATX
- * headings, inline links), not all of CommonMark. Pure.
+ * headings, links, whose targets may stand at the end of the page), not all of CommonMark. Pure.
  */
 
 export interface Page {
@@ -33,9 +33,14 @@ export interface Inline {
 
 const FENCE = /^ {0,3}```(.*)$/
 const HEADING = /^#{1,6} +(.*?) *#*$/
+/** Where no heading is, as at a row of a table. */
+const ANCHOR = /<a id="([\w-]+)"><\/a>/g
 const CODE = /`([^`]+)`/g
 /** The text of a link may continue on the next line. */
 const LINK = /\[(?:[^[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)/g
+/** A link by name, as in `[text][name]`, and the line `[name]: target`. */
+const NAMED_LINK = /\]\[([a-z0-9-]+)\]/g
+const NAMED_TARGET = /^\[([a-z0-9-]+)\]: (\S+)$/g
 
 export function parsePage(path: string, text: string): Page {
   const lines = text.replace(/\n$/, '').split('\n')
@@ -44,16 +49,21 @@ export function parsePage(path: string, text: string): Page {
   for (const line of prose) {
     const heading = HEADING.exec(line)?.[1]
     if (heading !== undefined) addAnchor(anchors, heading)
+    for (const [, id = ''] of line.matchAll(ANCHOR)) anchors.add(id)
   }
   const paragraphs = listParagraphs(prose)
+  const targets = new Map(prose.flatMap((line) => [...line.matchAll(NAMED_TARGET)].map(([, name, target]) => [name, target])))
+  const find = (pattern: RegExp) => paragraphs.flatMap((one) => findAll({ ...one, text: one.text.replace(CODE, blank) }, pattern))
   return {
     path,
     lines: lines.length,
     anchors,
     blocks,
-    links: paragraphs
-      .flatMap((one) => findAll({ ...one, text: one.text.replace(CODE, blank) }, LINK))
-      .map(({ text, line }) => ({ target: text, line })),
+    links: [
+      ...find(LINK).map(({ text, line }) => ({ target: text, line })),
+      // A name without a target is shown as it is, and no file is called so.
+      ...find(NAMED_LINK).map(({ text, line }) => ({ target: targets.get(text) ?? `[${text}]`, line })),
+    ],
     inlineCode: paragraphs.flatMap((one) => findAll(one, CODE)).map(({ text, line }) => ({ text: text.replaceAll('\n', ' '), line })),
   }
 }
@@ -105,17 +115,18 @@ function blank(code: string): string {
   return code.replace(/[^\n]/g, ' ')
 }
 
-/**
- * As GitHub makes them: lower case, spaces to dashes, no punctuation, and a number where there are
- * several.
- */
+/** A number follows where there are several. */
 function addAnchor(anchors: Set<string>, heading: string): void {
-  const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, '')
-  const slug = plain
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-')
+  const slug = slugOf(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, ''))
   let anchor = slug
   for (let count = 1; anchors.has(anchor); count += 1) anchor = `${slug}-${count}`
   anchors.add(anchor)
+}
+
+/** As GitHub makes the anchor of a heading: lower case, spaces to dashes, no punctuation. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-')
 }

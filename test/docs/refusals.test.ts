@@ -1,6 +1,7 @@
 /**
- * Whoever meets a refusal finds what to do: docs/preflight.md has it for each rule of preflight,
- * and docs/operations.md for what is refused before preflight. The words are those of the program.
+ * Whoever meets a refusal finds what to do: docs/preflight-rules.md has it for each rule of
+ * preflight, and docs/runbook.md for refusals before preflight. The words are those of the
+ * program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,8 +16,8 @@ import { listPreflightRules } from './preflight-rules.ts'
 import { adviceOn, listRows, splitCodes } from './tables.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const preflight = read('docs/preflight.md')
-const operations = read('docs/operations.md')
+const preflight = read('docs/preflight-rules.md')
+const runbook = read('docs/runbook.md')
 
 t.test('every rule of preflight', async (t) => {
   for (const rule of [...listPreflightRules(), 'policy/deny[N]']) t.ok(adviceOn(preflight, 'Rules', rule), rule)
@@ -32,7 +33,7 @@ interface Refusal {
 }
 
 /** The table of what is refused before preflight is the one with four columns. */
-const refusals: readonly Refusal[] = listRows(operations, 'A config is refused')
+const refusals: readonly Refusal[] = listRows(runbook, 'A config is refused')
   .filter((cells) => cells.length === 4)
   .map(([, , says = '', advice = '']) => ({ says: splitCodes(says), advice }))
 
@@ -97,7 +98,7 @@ t.test('what is no assignment, of every channel', async (t) => {
 })
 
 t.test('every error that the status names by a text of its own', async (t) => {
-  const pages = [operations, read('docs/parts.md'), read('docs/overlay.md')].join('\n')
+  const pages = [runbook, ...['operations', 'parts', 'overlay'].map((name) => read(`docs/${name}.md`))].join('\n')
   const errors = Object.entries(texts).flatMap(([name, text]) => (name.endsWith('_ERROR') && typeof text === 'string' ? [text] : []))
   t.ok(errors.length > 10)
   for (const text of errors) t.ok(pages.includes(texts.withoutLogHint(text)) || findAdvice(text), text)

@@ -35,6 +35,7 @@ import { addModernNodeScenarios, addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addPluginScenarios } from './plugin.ts'
 import { addCorpusScenarios, addLaterCorpusScenarios } from './preflight-corpus.ts'
+import { addRecipeScenarios } from './recipes.ts'
 import { addRealPackagesScenario } from './release/real-packages.ts'
 import { addYumScenario } from './release/yum.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
@@ -90,6 +91,7 @@ async function addScenariosOfOwnClusters(): Promise<void> {
   addModernChannelScenarios(program)
   addModernStatusScenarios(program)
   addPluginScenarios(program)
+  addRecipeScenarios(program)
   await addYumScenario()
   await addRealPackagesScenario()
   addNodeIdentityScenarios(program)

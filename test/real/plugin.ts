@@ -18,7 +18,7 @@ import { NO_EVIDENCE } from './rollout/fleet.ts'
 const NAME = 'plugged-pods'
 const HASH = '[0-9a-f]{10}'
 
-type Kubectl = (...args: string[]) => Promise<CommandOutput & { readonly code: number }>
+export type Kubectl = (...args: string[]) => Promise<CommandOutput & { readonly code: number }>
 
 export function addPluginScenarios(program: string): void {
   scenario('plugin: from the first config to a rollout', (step) =>
@@ -31,7 +31,7 @@ export function addPluginScenarios(program: string): void {
 }
 
 /** kubectl finds it on the PATH. */
-async function openPlugin(plane: ControlPlane, program: string): Promise<Kubectl> {
+export async function openPlugin(plane: ControlPlane, program: string): Promise<Kubectl> {
   const bin = join(plane.directory, 'bin')
   await mkdir(bin)
   for (const name of ['kubectl-kubelet_config', 'kubectl_complete-kubelet_config']) await symlink(program, join(bin, name))

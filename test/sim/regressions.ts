@@ -622,6 +622,17 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [3, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1378 }],
     [3, { kind: 'reset', seconds: 9 }],
   ),
+  // A refused edit leaves what runs. While nothing runs, that is not what somebody has put in place.
+  'the local config is put back while kubelet is down, and an edit is refused': {
+    ...schedule(
+      810002947,
+      ...ASSIGN,
+      [68, { kind: 'edit-overlay', behaviour: 'invalid' }],
+      [60, { kind: 'dependency-fails', seconds: 447, at: 'exit' }],
+      [0, { kind: 'edit-local' }],
+    ),
+    node: { activation: 'file', parts: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -301,8 +301,9 @@ export class SimWorld {
   /** Not in the middle of a pass: the agent dies between two. */
   resetIfDue(): void {
     if (this.nowUs < this.resetUs) return
-    const text = this.unit.process?.text ?? ''
-    this.resets.set(text, (this.resets.get(text) ?? 0) + 1)
+    const { text = '', startedBy } = this.unit.process ?? {}
+    // A person who starts kubelet by hand after each boot decides alone on the next reset.
+    if (startedBy !== 'person') this.resets.set(text, (this.resets.get(text) ?? 0) + 1)
     this.losePower()
   }
 

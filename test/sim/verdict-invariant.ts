@@ -87,7 +87,9 @@ export class VerdictInvariant implements KubeletObserver {
     // None is to blame while none can start.
     const isKeptDown = process === undefined && (unit.isLeftByDependency || unit.isDependencyFailing)
     if (isKeptDown) this.#change(this.#world.nextText() ?? '', { illFromUs: nowUs })
-    if (process !== undefined && (unit.isHealthy() || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
+    // Without healthz, only the word of systemd that it is ready tells that a kubelet is well.
+    const isWell = unit.isHealthy() && unit.activity !== 'starting'
+    if (process !== undefined && (isWell || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
   }
 
   decided(step: Step): void {

@@ -22,6 +22,7 @@ import { describeUnreadable } from '../../values/errors.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
 import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
+import { EMPTY_LOCAL } from '../open-part.ts'
 import { readWrapped } from '../wrapped-text.ts'
 import type { CommandContext } from './command.ts'
 import { findLayersOver, isNode, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
@@ -194,12 +195,20 @@ async function loadPart(
   readers: PartReaders,
 ): Promise<LoadedCandidate> {
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
+  let isPart = false
+  // Where there is no node, there is nothing to merge it over.
+  const readEmpty = async () => {
+    isPart = true
+    return EMPTY_LOCAL
+  }
+  const here = isNode(await readers.unit.observe()) ? readers : { ...readers, readLocalConfig: readEmpty }
   const read = await readBases({ ref: { namespace: '', name: '', kubeletConfigKey: key } }, found, (ref) =>
     readConfigMapOnce(readers.api, ref),
   )
-  const merged = await mergeOnce({ ...read, base }, key, readers)
+  const merged = await mergeOnce({ ...read, base }, key, here)
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
-  return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, [], readers))
+  const layers = await readLayers({ name: shown, key }, read, [], here)
+  return loadData(namePart(shown, base), merged.rendered.data, key, layers, isPart)
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -248,9 +257,9 @@ async function loadPatched(
   return loadData(patched.name, patched.data, key, layers)
 }
 
-function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[]): LoadedCandidate {
+function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[], isPart = false): LoadedCandidate {
   const text = Object.hasOwn(files, key) ? files[key] : undefined
-  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs }, layers }
+  return { kind: 'loaded', config: { name, files, key, isPart }, shown: { text: text ?? '', place: asIs }, layers }
 }
 
 /** A place in this config is a place in the result. */

@@ -6,13 +6,12 @@
 
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
-import { API_VERSION, KIND } from '../../kubelet/decode.ts'
 import { mergeOnce } from '../../overlay/apply.ts'
-import type { LocalConfigView } from '../../ports/assignment-source.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readBase, readRollout } from '../../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../../source/read-once.ts'
 import type { ConfigMapData } from '../../subject/config-source.ts'
+import { EMPTY_LOCAL } from '../open-part.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigName, sameName } from './config-index.ts'
 import type { ConfigContent } from './config-maps.ts'
@@ -23,8 +22,6 @@ export type MergedText =
   /** `data`: with the other keys. `isPartial`: each node's local config adds to it. */
   | { readonly ok: true; readonly text: string; readonly data: ConfigMapData; readonly isPartial: boolean }
   | { readonly ok: false; readonly detail: string }
-
-const EMPTY: LocalConfigView = { kind: 'found', path: '/local', text: `apiVersion: ${API_VERSION}\nkind: ${KIND}\n` }
 
 /** A ConfigMap as if it held this. */
 export interface Supposed extends ConfigName {
@@ -53,7 +50,7 @@ export async function mergeText(
   let isPartial = false
   const readLocalConfig = async () => {
     isPartial = true
-    return EMPTY
+    return EMPTY_LOCAL
   }
   const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml })
   if (!merged.ok) return merged

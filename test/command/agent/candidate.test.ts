@@ -30,6 +30,7 @@ const NODE: UnitState = {
   wiring: { kind: 'broken', reason: 'no-config-argument', detail: '' },
 }
 const LOCAL = found('maxPods: 110\n')
+const NOT_ASSIGNED: Desired = { kind: 'local' }
 
 function load(
   text: string,
@@ -238,18 +239,34 @@ t.test('a part is merged over the local config, from the cluster and from a mani
   t.match(await result('configmap/x', none, answer, overlay), [`${asked} with overlay HASH`, { maxPods: 2, podPidsLimit: 9 }, true])
   t.match(await result('configmap/x', none, answer, overlay, false), [asked, { maxPods: 110, podPidsLimit: 9 }, true])
   const manifest = Buffer.from(JSON.stringify(configMap))
-  t.match(await result('part.json', manifest), ['part.json over local', { maxPods: 110, podPidsLimit: 9 }, true])
+  const onNode = (local?: LocalConfigView) => load('part.json', manifest, answer, undefined, true, local, undefined, NOT_ASSIGNED)
+  t.match((await onNode()).loaded, {
+    kind: 'loaded',
+    config: { name: 'part.json over local', files: { kubelet: /"maxPods": 110/ }, isPart: false },
+  })
   const noKubelet: LocalConfigView = { kind: 'unknown', detail: 'there is no unit kubelet.service' }
-  for (const [name, reading] of [
-    ['configmap/x', none],
-    ['part.json', manifest],
-  ] as const)
-    t.match((await load(name, reading, answer, undefined, true, noKubelet)).loaded, {
-      kind: 'failed',
-      detail: /: the local config is not known: there is no unit kubelet.service/,
-    })
+  for (const { loaded } of [await load('configmap/x', none, answer, undefined, true, noKubelet), await onNode(noKubelet)])
+    t.match(loaded, { kind: 'failed', detail: /: the local config is not known: there is no unit kubelet.service/ })
   const unclear = { ...configMap, metadata: { ...metadata, annotations: { 'kubelet-cfg-agent.io/base': 'lokal' } } }
   t.match((await load('configmap/x', none, { kind: 'ok', object: unclear })).loaded, { kind: 'failed', detail: /"lokal" is neither local/ })
+})
+
+t.test('where there is no node, a part over the local config is taken alone, since each node checks it again', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const part = (lines: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', annotations }, data: { kubelet: lines } })
+  const taken = async (lines: string) => {
+    const { loaded } = await load('part.json', Buffer.from(JSON.stringify(part(lines))))
+    return loaded.kind === 'loaded' ? { ...loaded.config, layers: loaded.layers?.map(({ name }) => name) } : loaded
+  }
+  t.match(await taken('podPidsLimit: 9\nfeatureGates: {CPUManager: null}\n'), {
+    name: 'part.json over local',
+    files: {
+      kubelet: /^\{[^"]*"apiVersion": "kubelet.config.k8s.io\/v1beta1",[^"]*"kind": "KubeletConfiguration",[^"]*"podPidsLimit": 9,/,
+    },
+    isPart: true,
+    layers: ['the local config of each node, not known here', 'part.json'],
+  })
+  t.match(await taken('podPidsLimit: [\n'), { kind: 'failed', detail: /^part.json: / })
 })
 
 t.test('a part over a ConfigMap of the cluster, which is read by its name', async (t) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { validateCommand } from '../../../../src/command/agent/commands/validate.ts'
+import { EMPTY_LOCAL } from '../../../../src/command/open-part.ts'
 import { LAST_IN_TABLES, NEWEST_MINOR } from '../../../../src/kubelet/fields.ts'
 import { mergeAround } from '../../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from '../../../../src/preflight/finding.ts'
@@ -235,7 +236,7 @@ t.test('shows which layer each field of a merged config comes from', async (t) =
   const elsewhere = JSON.parse(
     (await validate(part, { output: 'json' }, { ...context, unit: { observe: async () => unit({ activity: 'not-found' }) } })).out,
   )
-  t.same(elsewhere.layers, [path, 'kubelet.yaml'], 'a machine that is no node has no drop-ins')
+  t.same(elsewhere.layers, [EMPTY_LOCAL.path, 'kubelet.yaml'], 'a machine that is no node has no local config and no drop-ins')
   const whole = JSON.parse((await validate(`${HEAD}maxPods: 5\n`, { output: 'json' }, context)).out)
   t.same(whole.layers, ['kubelet.yaml', '/etc/kubelet.d/50.conf'])
   t.match(JSON.parse((await validate(`${HEAD}maxPods: 5\n`, { output: 'json' })).out), { layers: [], fields: [] })

@@ -135,7 +135,7 @@ t.test('no restart is promised where nothing is assigned', async (t) => {
 t.test('there is advice on every reason, and on none that does not exist', async (t) => {
   t.same(Object.keys(ADVICE).sort(), Object.values(CONDITION_REASONS).flat().sort())
   // A node that is uncordoned while it waits for its turn has to be drained again.
-  const [, states] = /^kubectl uncordon NODE +# when the condition is (.*)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+  const [, states] = /^kubectl uncordon NODE +# when the condition is (.*)$/m.exec(readFileSync('docs/runbook.md', 'utf8')) ?? []
   t.ok(states !== undefined && ADVICE.Draining.todo.includes(`when the state is ${states}.`))
 })
 

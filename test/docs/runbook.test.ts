@@ -1,7 +1,7 @@
 /**
- * Whoever meets a reason finds what to do in docs/operations.md. The reasons are read from the
- * code: from the constants where there are any, and else from its types and its literals, so that a
- * new one is missed here.
+ * Whoever meets a reason finds what to do in docs/runbook.md, and for an event in docs/status.md.
+ * The reasons are read from the code: from the constants where there are any, and else from its
+ * types and its literals, so that a new one is missed here.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,8 +16,8 @@ import { describeReadFailure } from '../../src/report/unknown-assignment.ts'
 import { ROOT } from './pages.ts'
 import { adviceOn, listFirstCells } from './tables.ts'
 
-const PAGE = 'docs/operations.md'
-const page = readFileSync(join(ROOT, PAGE), 'utf8')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const page = read('docs/runbook.md')
 const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => {
@@ -84,16 +84,17 @@ t.test('every reason of the condition KubeletConfigDegraded, with a section wher
 })
 
 t.test('every reason of an event, and no other', async (t) => {
+  const status = read('docs/status.md')
   const reasons = listEventReasons()
   t.ok(reasons.some((reason) => reason.startsWith('Kubelet')) && reasons.some((reason) => reason.startsWith('Rollout')))
-  for (const reason of reasons) t.ok(adviceOn(page, 'The events', reason), reason)
-  t.same([...listFirstCells(page, 'The events')].sort(), reasons)
+  for (const reason of reasons) t.ok(adviceOn(status, 'Events', reason), reason)
+  t.same([...listFirstCells(status, 'Events')].sort(), reasons)
 })
 
 t.test('every command of the plugin that changes what nodes run', async (t) => {
   const changing = PLUGIN_PROGRAM.commands.filter(({ group }) => group === 'Change')
   t.ok(changing.length > 2)
-  const named = listFirstCells(page, 'On a workstation')
+  const named = listFirstCells(read('docs/operations.md'), 'On a workstation')
   for (const { name } of changing) t.ok(named.includes(`${PLUGIN_NAME} ${name}`), name)
 })
 
