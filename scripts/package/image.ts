@@ -35,7 +35,7 @@ export async function buildImage(work: string, { project, packages, fetched }: I
   await mkdir(join(layout, 'blobs/sha256'), { recursive: true })
   const images: ArchitectureImage[] = []
   for (const architecture of ARCHITECTURES) {
-    const found = await findFiles(architecture, packages)
+    const found = await findFiles(architecture, project.name, packages)
     const busybox = await fetchBusybox(architecture.deb, fetched)
     const layers = await layOut(join(work, architecture.deb), { busybox, epoch, ...found })
     const files = await Promise.all(
@@ -74,10 +74,11 @@ interface Found {
 }
 
 /** Throws if one of them is missing. */
-async function findFiles(architecture: Architecture, packages: readonly string[]): Promise<Found> {
+async function findFiles(architecture: Architecture, name: string, packages: readonly string[]): Promise<Found> {
   const find = (suffix: string) => {
-    const path = packages.find((each) => each.endsWith(suffix))
-    if (path === undefined) throw new Error(`the image needs a package that is not there: *${suffix}`)
+    // The plugin's archives have bills too.
+    const path = packages.find((each) => basename(each).startsWith(name) && each.endsWith(suffix))
+    if (path === undefined) throw new Error(`the image needs a package that is not there: ${name}*${suffix}`)
     return path
   }
   const [deb, rpm] = [find(`_${architecture.deb}.deb`), find(`.${architecture.rpm}.rpm`)]

@@ -7,16 +7,17 @@
 import { strict as assert } from 'node:assert'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
+import { parseAllDocuments, stringify } from 'yaml'
+import { CONFIG_API_VERSION, CONFIG_KIND } from '../../../src/settings/resolve-settings.ts'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
 import { makeRpm, whatItRequires } from '../release/small-rpm.ts'
 import { assignNew } from './assign.ts'
-import { findDeb, findImage, findRpm, installDeb } from './install-agent.ts'
+import { findDeb, findImage, findRpm } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
-import { earlierRpm, keepingKubelet, withVersion } from './packages.ts'
+import { earlierRpm, keepingKubelet } from './packages.ts'
 import { INSTALL } from './playbook.ts'
 
 const AGENT = 'kubelet-cfg-agent'
@@ -77,7 +78,12 @@ function addDebScenario(plane: ControlPlane, program: string, image: string, deb
         assert.equal((await node.exec('dpkg', '--audit')).stdout, '')
       })
       await step('a newer one stays, and is replaced where that is asked for', async () => {
-        await installDeb(node, await withVersion(join(plane.directory, 'later-for-image'), deb, '9.0.0'))
+        const status = node.host('/var/lib/dpkg/status')
+        const records = (await readFile(status, 'utf8')).split('\n\n')
+        const later = records.map((each) =>
+          each.startsWith(`Package: ${AGENT}\n`) ? each.replace(/^Version: .*$/m, 'Version: 9.0.0') : each,
+        )
+        await writeFile(status, later.join('\n\n'))
         await pods.create('kept')
         assert.match(await pods.said('kept'), /^kubelet-cfg-agent: 9\.0\.0 stays, which is newer than \S+ of this image;/)
         await pods.create('back', ['install', '--allow-downgrade'])
@@ -135,8 +141,18 @@ function addRpmScenario(plane: ControlPlane, program: string, image: string, rpm
         await pods.create('rpm-again')
         assert.equal(await pods.said('rpm-again'), `kubelet-cfg-agent: ${version} is installed already\n`)
       })
+      await step('other settings get there, and those that the agent does not take do not', async () => {
+        await pods.setSettings({ trialDuration: '20m' })
+        await pods.create('rpm-settings')
+        assert.equal(await pods.said('rpm-settings'), `kubelet-cfg-agent: ${version} is installed already; it has new settings\n`)
+        await pods.setSettings({ trialDuration: 'long' })
+        await pods.create('rpm-bad')
+        assert.match(await pods.failed('rpm-bad'), /but it does not take the settings of the ConfigMap, see the lines before this one\n$/)
+        assert.match(await readFile(node.host('/etc/kubelet-cfg-agent/config.yaml'), 'utf8'), /^trialDuration: 20m$/m)
+      })
       await step('removed: the node is as it was, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
+          await pods.delete('rpm-bad')
           await pods.create('remove-rpm', ['remove'])
           assert.equal(await pods.said('remove-rpm'), 'kubelet-cfg-agent: it was removed. kubelet was not restarted\n')
           assert.deepEqual(await traces(node), before)
@@ -166,24 +182,31 @@ class Pods {
   readonly #node: Node
   readonly #admin: Administrator
   readonly #templates: Readonly<Record<'install' | 'remove', PodSpec>>
+  /** Both scenarios have one cluster. */
+  readonly #settings: string
 
   private constructor(plane: ControlPlane, node: Node, admin: Administrator, templates: Readonly<Record<'install' | 'remove', PodSpec>>) {
     this.#plane = plane
     this.#node = node
     this.#admin = admin
     this.#templates = templates
+    this.#settings = `${node.name}-settings`
   }
 
   static async prepare(plane: ControlPlane, node: Node, admin: Administrator, image: string): Promise<Pods> {
     const inside = await put(node, image)
     await node.exec('ctr', '--namespace', 'k8s.io', 'images', 'import', '--base-name', REPOSITORY, inside)
     await rm(node.host(inside))
-    // Both scenarios have one cluster.
-    const name = `${node.name}-settings`
+    const templates = { install: await readTemplate('daemonset.yaml'), remove: await readTemplate('uninstall.yaml') }
+    const pods = new Pods(plane, node, admin, templates)
     const [settings] = await readManifest('daemonset.yaml')
-    await admin.create({ ...settings, metadata: { name, namespace: NAMESPACE } })
-    const install = { ...(await readTemplate('daemonset.yaml')), volumes: [{ name: 'settings', configMap: { name } }] }
-    return new Pods(plane, node, admin, { install, remove: await readTemplate('uninstall.yaml') })
+    await admin.create({ ...settings, metadata: { name: pods.#settings, namespace: NAMESPACE } })
+    return pods
+  }
+
+  async setSettings(settings: object): Promise<void> {
+    const data = { 'config.yaml': stringify({ apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, ...settings }) }
+    await this.#admin.kubectl('-n', NAMESPACE, 'patch', 'configmap', this.#settings, '--patch', JSON.stringify({ data }))
   }
 
   async create(name: string, args: readonly string[] = [name.startsWith('remove') ? 'remove' : 'install']): Promise<void> {
@@ -198,6 +221,7 @@ class Pods {
       nodeSelector: {},
       initContainers: [{ ...ours(first), args }],
       containers: template.containers.map(ours),
+      volumes: [{ name: 'settings', configMap: { name: this.#settings } }],
     }
     await this.#admin.create({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: NAMESPACE }, spec })
   }
