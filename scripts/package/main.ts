@@ -6,15 +6,16 @@
  * in dist/ from before, built with the same options. With `--only amd64.deb` (or `aarch64.rpm`) it
  * builds only that package, which is quicker; it may be given several times. With `--quick` it
  * compresses less, for tests. The archives of the kubectl plugin and their manifest for krew are
- * built beside them, or with `--only plugin` alone; `--url` is where the archives will be. The
- * image that installs the packages is built where all of them are, and with `--again --only image`
- * once more from those in dist/.
+ * built beside them, or with `--only plugin` alone; `--url` is where the archives will be. The Helm
+ * chart is packed too, or with `--only chart` alone. The image that installs the packages is built
+ * where all of them are, and with `--again --only image` once more from those in dist/.
  */
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { errorMessage } from '../../src/values/errors.ts'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
+import { packChart } from './chart.ts'
 import { type Compression, QUICK, SHIPPED } from './compression.ts'
 import { buildDeb } from './deb.ts'
 import { digestOf } from './digest.ts'
@@ -80,12 +81,13 @@ type Format = 'deb' | 'rpm'
 interface Wanted {
   readonly packages: ReadonlyMap<Architecture, readonly Format[]>
   readonly hasPlugin: boolean
+  readonly hasChart: boolean
   readonly hasImage: boolean
 }
 
 function choose(only: readonly string[] | undefined, isAgain: boolean): Wanted {
   const formats: readonly Format[] = ['deb', 'rpm']
-  const names = [...ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`)), 'plugin', 'image']
+  const names = [...ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`)), 'plugin', 'chart', 'image']
   const unknown = only?.find((name) => !names.includes(name))
   if (unknown !== undefined) throw new Error(`--only ${unknown}: is not one of ${names.join(', ')}`)
   const hasImage = only?.includes('image') ?? true
@@ -93,7 +95,12 @@ function choose(only: readonly string[] | undefined, isAgain: boolean): Wanted {
   const chosen = ARCHITECTURES.map(
     (each) => [each, formats.filter((format) => only?.includes(`${each[format]}.${format}`) ?? true)] as const,
   )
-  return { packages: new Map(chosen.filter(([, each]) => each.length > 0)), hasPlugin: only?.includes('plugin') ?? true, hasImage }
+  return {
+    packages: new Map(chosen.filter(([, each]) => each.length > 0)),
+    hasPlugin: only?.includes('plugin') ?? true,
+    hasChart: only?.includes('chart') ?? true,
+    hasImage,
+  }
 }
 
 interface Runtimes {
@@ -122,7 +129,7 @@ interface BuildOptions {
   readonly compression: Compression
 }
 
-/** @returns the packages, the bills of materials, the plugin's archives and manifest, the image */
+/** @returns packages, their bills, the plugin's archives and manifest, the chart, the image */
 async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url, compression }: BuildOptions): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
@@ -148,7 +155,8 @@ async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { wor
   const packages = (await Promise.all(built)).flat()
   const pluginInput = { project, agent, components, runtimes: runtimes.plugin, url, compression }
   const plugin = wanted.hasPlugin ? await buildPlugin(join(work, 'plugin'), pluginInput) : []
-  return [...packages, ...plugin, ...(wanted.hasImage ? [await imageOf(join(work, 'image'), project, packages)] : [])]
+  const chart = wanted.hasChart ? [await packChart(work, project)] : []
+  return [...packages, ...plugin, ...chart, ...(wanted.hasImage ? [await imageOf(join(work, 'image'), project, packages)] : [])]
 }
 
 /** @param built those that are not among them are taken from dist/ */
@@ -207,7 +215,7 @@ async function compare(first: readonly string[], again: readonly string[]): Prom
 
 async function publish(files: readonly string[]): Promise<void> {
   for (const name of await readdir(DIST))
-    if (/\.(deb|rpm|cdx\.json|tar\.gz|oci\.tar)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
+    if (/\.(deb|rpm|cdx\.json|tar\.gz|tgz|oci\.tar)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
   const sums: string[] = []
   for (const file of [...files].sort()) {
     const target = join(DIST, basename(file))

@@ -3,19 +3,18 @@
  * Node.js. The same commit gives the same bytes.
  */
 import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import type { Component } from './components.ts'
 import type { Compression } from './compression.ts'
 import { digestOf } from './digest.ts'
 import { krewManifest } from './krew.ts'
 import { licencesText } from './licences.ts'
+import { packDirectory } from './pack-directory.ts'
 import type { Pin } from './pins.ts'
 import type { Project } from './project.ts'
 import { type Described, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
-import { packTree } from './tar.ts'
-import { run } from './tools.ts'
 
 export interface PluginInput {
   readonly project: Project
@@ -75,15 +74,8 @@ async function buildArchive(
   await writeFile(bill, sbom({ ...project, name: PLUGIN, architecture: `${pin.os}/${pin.arch}`, components, runtime }))
   await copyFile(bill, at('sbom.cdx.json'))
   const archive = join(directory, file)
-  await pack(root, archive, compression, project.epoch)
+  await packDirectory(root, '.', archive, { level: compression.gzip, epoch: project.epoch })
   return { pin, file, archive, bill, sha256: await digestOf(archive) }
-}
-
-/** krew takes gzip, not xz. */
-async function pack(root: string, archive: string, { gzip }: Compression, epoch: number): Promise<void> {
-  const plain = resolve(archive.replace(/\.gz$/, ''))
-  await packTree(root, plain, epoch)
-  await run('gzip', ['-n', `-${gzip}`, plain])
 }
 
 function note({ os, arch }: Pin): string {

@@ -65,8 +65,8 @@ const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3, NODE_4]
 const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
 
 const NOT_ON_NODES = '!node:|preflight corpus:|rollout:'
-/** With a simulated kubelet: what needs other rights or another API server, and what does not. */
-const OF_RIGHTS = 'rights:|release:'
+/** Without a real kubelet: what needs other rights or another API server, and what does not. */
+const OF_RIGHTS = 'rights:|release:|chart:'
 const OF_TODAY = 'modern |plugin:|recipes:'
 const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, `${NOT_ON_NODES}|${OF_TODAY}`] }
 const MODERN: Lane = { name: 'modern', words: [OF_TODAY, NOT_ON_NODES] }

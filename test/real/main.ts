@@ -9,6 +9,7 @@
  * the time it took, and ends with `N passed, N failed`. Whatever it started ends with it.
  */
 import { buildAgent, buildAgentForLanes } from './agent.ts'
+import { addChartScenarios } from './chart/scenarios.ts'
 import { addCommandLineScenarios } from './command-line.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addEditScenarios } from './edits.ts'
@@ -100,6 +101,7 @@ async function addScenariosOfOwnClusters(): Promise<void> {
   addRolloutAgentScenarios(program)
   if (missing === undefined) {
     addAdmissionScenarios(program)
+    addChartScenarios()
     addRolloutPolicyScenarios()
     addRolloutFleetScenarios()
     addRolloutWholeScenarios(program)

@@ -8,14 +8,10 @@
  * Run by itself it builds the releases that it is given, or else the newest:
  * `node --import tsx test/real/lab/build-modern-kubernetes.ts 1.28`.
  */
-import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Binaries, cacheDirectory, ensureBinaries } from './build.ts'
-import { findGo } from './go-toolchain.ts'
-import { withLock } from './lock.ts'
-import { run } from './processes.ts'
+import { type Binaries, ensureBinaries } from './build.ts'
+import { ensureGoCommands, type GoModule, type Report, readGoModule } from './build-go-commands.ts'
 import { readVersion } from './servers.ts'
 
 export type ModernBinaries = Pick<Binaries, 'kubeApiserver' | 'kubelet'>
@@ -46,19 +42,12 @@ export async function ensureModernKubernetes(kubeletMinor = NEWEST_MINOR, report
   return { kubeApiserver: join(newest, 'kube-apiserver'), kubelet: join(kubelets, 'kubelet') }
 }
 
-type Report = (line: string) => void
-
 /** The folder that holds the commands of a release, each under its name. Builds them if need be. */
-export async function ensureRelease(minor: number, report: Report = console.log): Promise<string> {
-  const release = readRelease(minor)
-  const built = builtDirectory(release)
-  if (!existsSync(built)) {
-    await mkdir(cacheDirectory(), { recursive: true })
-    await withLock(join(cacheDirectory(), 'build.lock'), async () => {
-      if (!existsSync(built)) await buildInto(built, release, report)
-    })
-  }
-  return built
+export function ensureRelease(minor: number, report?: Report): Promise<string> {
+  const { version, ...pinned } = readRelease(minor)
+  const values = { gitVersion: version, gitMajor: '1', gitMinor: String(minor) }
+  const stamps = Object.entries(values).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`)
+  return ensureGoCommands({ ...pinned, name: `kubernetes-1.${minor}`, stamps }, report)
 }
 
 /** Whether `KUBEBUILDER_ASSETS` has them: then there is one kubelet, and none to choose. */
@@ -66,16 +55,8 @@ export function isGiven(): boolean {
   return (process.env.KUBEBUILDER_ASSETS ?? '') !== ''
 }
 
-export interface Release {
+export interface Release extends GoModule {
   readonly minor: number
-  /** `v1.36.4` */
-  readonly version: string
-  /** Import paths. */
-  readonly commands: readonly string[]
-  /** The folder of the module. */
-  readonly module: string
-  /** Hashes that pin everything that goes into the build. */
-  readonly pins: readonly string[]
 }
 
 function readRelease(minor: number): Release {
@@ -85,38 +66,7 @@ function readRelease(minor: number): Release {
 
 /** The release that the folder of a minor pins now. */
 export function readModule(minor: number): Release {
-  const module = join(MODULES, `1.${minor}`)
-  const read = (name: string) => readFileSync(join(module, name), 'utf8')
-  const version = /^require k8s\.io\/kubernetes (\S+)$/m.exec(read('go.mod'))?.[1]
-  if (version === undefined) throw new Error(`${module}/go.mod requires no version of k8s.io/kubernetes`)
-  const commands = [...read('tools.go').matchAll(/_ "(k8s\.io\/kubernetes\/cmd\/[^"]+)"/g)].flatMap(([, path]) => path ?? [])
-  return { minor, version, commands, module, pins: [read('go.mod'), read('go.sum')] }
-}
-
-function builtDirectory({ minor, commands, pins }: Release): string {
-  const hash = createHash('sha256').update(JSON.stringify([process.arch, commands, pins]))
-  return join(cacheDirectory(), `kubernetes-1.${minor}-${hash.digest('hex').slice(0, 16)}`)
-}
-
-/** Everything happens beside `destination`, which appears whole, by a rename, at the end. */
-async function buildInto(destination: string, { minor, version, commands, module }: Release, report: Report): Promise<void> {
-  const work = `${destination}.building`
-  const bin = join(work, 'bin')
-  await rm(work, { recursive: true, force: true })
-  await mkdir(bin, { recursive: true })
-  const names = commands.map((path) => path.slice(path.lastIndexOf('/') + 1))
-  report(`building ${names.join(', ')} ${version} into ${destination}: this takes minutes, once`)
-  const go = await findGo(join(work, 'go'), report)
-  const values = { gitVersion: version, gitMajor: '1', gitMinor: String(minor) }
-  const stamps = Object.entries(values).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`)
-  const linker = ['-s -w', ...stamps].join(' ')
-  await run(go.file, ['build', '-mod=readonly', '-ldflags', linker, '-o', `${bin}/`, ...commands], {
-    cwd: module,
-    env: { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOOS: undefined, GOARCH: undefined, ...go.env },
-    timeoutMs: 60 * 60_000,
-  })
-  await rename(bin, destination)
-  await rm(work, { recursive: true })
+  return { minor, ...readGoModule(join(MODULES, `1.${minor}`), 'k8s.io/kubernetes') }
 }
 
 if (import.meta.filename === process.argv[1]) {
