@@ -139,8 +139,8 @@ function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | u
   const { running, nextStart } = snapshot
   const isRunning = running.kind === 'known'
   const own = isRunning ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  // Somebody may have put local back while no kubelet runs. That is no reason to leave a config that
-  // is good: only a kubelet that runs with local goes on with it.
+  // Somebody may have put local back while no kubelet runs. That is no reason to leave a good
+  // config: only a kubelet that runs with local goes on with it.
   if (!isRunning && own?.source === 'local' && snapshot.lastKnownGood.source !== 'local') return undefined
   return awaitingTurn === undefined || (own !== undefined && mayGoOn(snapshot, unit, own)) ? own : undefined
 }
