@@ -622,7 +622,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [3, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1378 }],
     [3, { kind: 'reset', seconds: 9 }],
   ),
-  // A refused edit leaves what runs. While nothing runs, this is not what somebody put in place.
+  // A refused edit leaves what runs. While nothing runs, that is not what was put in place since.
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
