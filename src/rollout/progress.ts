@@ -63,7 +63,9 @@ export function describeShare({ openPercent: percent }: Pick<Progress, 'openPerc
   return percent === 0 ? 'witnesses only' : percent === 100 ? 'all nodes' : `${percent} % of the nodes`
 }
 
-/** The first wave that includes a node with this place in the order. */
-export function describeWave({ waves }: Plan, share: number): string {
-  return `this node is in the ${waves.find((wave) => share * 100 < wave) ?? 100} % wave`
+/** The first stage that is open to a node with this place in the order, and to how many more. */
+export function describeOwnStage(plan: Plan, share: number): string {
+  const wave = plan.waves.findIndex((percent) => share * 100 < percent)
+  const stage = wave === -1 ? lastStageOf(plan) : wave + 2
+  return `this node starts in stage ${stage} (${describeShare({ openPercent: openPercent(plan, stage) })})`
 }

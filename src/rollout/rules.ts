@@ -6,7 +6,7 @@
 import { formatDuration } from '../values/durations.ts'
 import { claimDelayUs, restUs } from './order.ts'
 import { freeShare, isFinished, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from './plan.ts'
-import { describeStage, describeWave } from './progress.ts'
+import { describeOwnStage, describeStage } from './progress.ts'
 import { MOST_VETOES, type RolloutState } from './record.ts'
 import {
   afterRestUs,
@@ -249,7 +249,7 @@ function goSpread({ nowUs, place, plan, observation }: Standing, detail: string)
 /** Why a node waits for a later stage. */
 function describeWaiting({ plan, place, node }: Standing, rollout: Rollout): string {
   const stage = describeStage(plan, rollout.state.stage, rollout)
-  return node.controlPlane ? `${stage}; control planes start it one at a time` : `${stage}; ${describeWave(plan, place.share)}`
+  return node.controlPlane ? `${stage}; control planes start it one at a time` : `${stage}; ${describeOwnStage(plan, place.share)}`
 }
 
 const REMEDY = 'check that node; if it is gone for good, raise retry in the plan'

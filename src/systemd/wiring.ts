@@ -49,7 +49,7 @@ export function describeKubelet(
   const wiring =
     configDir === undefined
       ? findWiring({ unit, envFile, command }, choice, inForce, distribution)
-      : broken('no-config-dir', `kubelet-config-dir is for k3s alone, and ${unit.path} has its flags in its unit: remove that setting`)
+      : broken('no-config-dir', `kubeletConfigDir is for k3s alone, and ${unit.path} has its flags in its unit: remove that setting`)
   const localConfigPath = flagValue(command, 'config')
   const named = variablesIn(unit.words)
   // One that is not set may come from elsewhere, as from PassEnvironment= or systemd's environment.
@@ -147,7 +147,7 @@ function findWiringInside({ host, choice, configDir }: Inside): Wiring {
       return broken('no-config-argument', `k0s writes its kubelet's config anew and starts it again by itself: ${K0S_ADVICE}`)
     case 'k3s':
       if (choice === 'drop-in' && configDir !== undefined) return dropInWiring(configDir)
-      return broken('no-config-dir', 'kubelet is a part of k3s: set activation to drop-in, and kubelet-config-dir to its directory')
+      return broken('no-config-dir', 'kubelet is a part of k3s: set activation to drop-in, and kubeletConfigDir to its directory')
     case 'rke2':
       return broken('no-config-argument', 'rke2 starts its kubelet again by itself, so the agent would not see it exit')
   }

@@ -21,7 +21,7 @@ export const OBJECT = {
   data,
   rollout: { record: 'rollouts', plan: undefined },
 } as const
-export const WHY = 'stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs; this node is in the 50 % wave'
+export const WHY = 'stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs; this node starts in stage 4 (50 % of the nodes)'
 
 export const WAITING: Snapshot = following(NEXT, {
   desired: { kind: 'config-map', ref: NEXT, object: OBJECT },

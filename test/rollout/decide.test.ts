@@ -467,7 +467,7 @@ t.test('a wait says what it is for', async (t) => {
   t.match(turn, {
     kind: 'wait-until',
     detail:
-      'stage 3 of 5 (open to 10 % of the nodes): 0 of 5 proofs; this node is in the 100 % wave; it becomes a witness earlier if a place is free at its turn',
+      'stage 3 of 5 (open to 10 % of the nodes): 0 of 5 proofs; this node starts in stage 5 (all nodes); it becomes a witness earlier if a place is free at its turn',
   })
   t.ok(turn.kind === 'wait-until' && turn.atUs < START_US + MINUTE_US)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DEFAULT_PLAN, type Plan } from '../../src/rollout/plan.ts'
-import { describeStage, describeWave, progressOf } from '../../src/rollout/progress.ts'
+import { describeOwnStage, describeStage, progressOf } from '../../src/rollout/progress.ts'
 import { HASH, sceneView, state } from './views.ts'
 
 const WAVES_7: Plan = { ...DEFAULT_PLAN, waves: [0.25, 7, 100] }
@@ -20,7 +20,12 @@ t.test('percentages are as the plan writes them', async (t) => {
   ] as const)
     t.equal(progressAt(stage, WAVES_7)?.openPercent, openPercent)
   t.match(describeStage(WAVES_7, 3, { proofs: 3, needed: 5 }), 'stage 3 of 4 (open to 7 % of the nodes): 3 of 5 proofs')
-  t.equal(describeWave(WAVES_7, 0.05), 'this node is in the 7 % wave')
+  for (const [share, expected] of [
+    [0.001, 'this node starts in stage 2 (0.25 % of the nodes)'],
+    [0.05, 'this node starts in stage 3 (7 % of the nodes)'],
+    [0.07, 'this node starts in stage 4 (all nodes)'],
+  ] as const)
+    t.equal(describeOwnStage(WAVES_7, share), expected)
 })
 
 t.test('the last stage is the number that a finished rollout has', async (t) => {

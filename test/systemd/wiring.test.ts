@@ -270,7 +270,7 @@ t.test("the agent takes no file of k0s for kubelet's config", async (t) => {
 t.test("the agent takes no file of k3s and rke2 for kubelet's config", async (t) => {
   for (const choice of ['auto', 'env', 'file', 'drop-in'] as const) {
     const k3s = describe(K3S, choice)
-    t.match(k3s, { wiring: { reason: 'no-config-dir', detail: 'kubelet-config-dir' }, localConfigPath: undefined }, choice)
+    t.match(k3s, { wiring: { reason: 'no-config-dir', detail: 'kubeletConfigDir' }, localConfigPath: undefined }, choice)
     const rke2 = describeKubelet({ ...K3S, path: '/usr/local/bin/rke2' }, ENV_FILE, choice, [], CONFIG_DIR)
     t.match(rke2, { wiring: { reason: 'no-config-argument', detail: 'rke2' }, localConfigPath: undefined }, choice)
   }

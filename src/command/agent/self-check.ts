@@ -142,7 +142,7 @@ function describeRemedy(problem: WiringProblem, unitName: string, envFile: strin
     case 'no-config-argument':
       return 'start kubelet from a unit of its own, with the flag --config'
     case 'no-config-dir':
-      return 'start kubelet with the flag --config-dir (k3s: set kubelet-config-dir), or change the setting activation'
+      return 'start kubelet with the flag --config-dir (k3s: set kubeletConfigDir), or change the setting activation'
     case 'dynamic-config-dir':
       return "remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other"
     case 'owned-by-operator':

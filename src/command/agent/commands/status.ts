@@ -25,7 +25,7 @@ export const statusCommand: NodeCommand = {
   summary: 'show what this node runs, what it should run, and the trial',
   description:
     'Shows what is assigned, active, last-known-good and previous, the remaining time of a trial, verdicts and the error. For a config ' +
-    'that this node merges, it shows which layer each field comes from. Reads the ' +
+    'that this node merges, it shows where each field comes from. Reads the ' +
     "agent's directory and systemd, and shows what the agent reported last. Needs neither the API server nor a running agent, and " +
     'changes nothing.',
   options: [OUTPUT],

@@ -522,9 +522,9 @@ exports[`test/command/agent/program.test.ts > TAP > help > of status 1`] = `
 Usage: kubelet-cfg-agent status [flags]
 
 Shows what is assigned, active, last-known-good and previous, the remaining time of a trial,
-verdicts and the error. For a config that this node merges, it shows which layer each field comes
-from. Reads the agent's directory and systemd, and shows what the agent reported last. Needs neither
-the API server nor a running agent, and changes nothing.
+verdicts and the error. For a config that this node merges, it shows where each field comes from.
+Reads the agent's directory and systemd, and shows what the agent reported last. Needs neither the
+API server nor a running agent, and changes nothing.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -595,7 +595,7 @@ Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
 Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool
 has, with every check of preflight that applies here, and shows each problem, its place, and what to
-do. For a config that this node merges, it shows which layer each field comes from. On a node, this
+do. For a config that this node merges, it shows where each field comes from. On a node, this
 includes its kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name
 a check (--kubelet, --deep) and it cannot run, the config counts as not checked.
 

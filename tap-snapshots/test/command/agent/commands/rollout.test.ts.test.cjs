@@ -14,6 +14,6 @@ Open to     10 % of the nodes
 Proofs      1 of 5
 On trial    n2
 Veto        n3: crash-loop: kubelet exited 3 times
-This node   waits: stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs; this node is in the 50 % wave (in 12s)
+This node   waits: stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs; this node starts in stage 4 (50 % of the nodes) (in 12s)
 
 `
