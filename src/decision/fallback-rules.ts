@@ -4,6 +4,7 @@
  */
 
 import { isBroughtBack } from '../evidence/judge.ts'
+import { longestLifeOnTrialUs } from '../health/exits.ts'
 import { type HeldSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
@@ -51,6 +52,7 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
     const certain = failed.filter((verdict) => planRetrial(snapshot, verdict) === undefined && isBroughtBack(snapshot, verdict))
     return certain.length === 0 ? undefined : { kind: 'confirm', verdicts: certain }
   }
+  if (target.atFault && !outlivesExits(snapshot)) return undefined
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
   const blamed = findBlamed(target, candidates)
@@ -66,6 +68,16 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
     why,
     { healthy: target.verdict?.key ?? target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
   )
+}
+
+/**
+ * Whether kubelet has run for longer than it did before its recent exits with this config. Where
+ * each of them came after a minute of health, another such minute does not show that the node is
+ * well, and the others would be tried again in vain after each of them.
+ */
+function outlivesExits({ running, health, now, policy }: Snapshot): boolean {
+  if (running.kind !== 'known' || health === undefined) return false
+  return now.monotonicUs - running.startedAtUs > longestLifeOnTrialUs(health, now.monotonicUs, policy)
 }
 
 /**

@@ -10,7 +10,7 @@
  */
 
 import { healthOfRunning } from '../health/process.ts'
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from '../subject/config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { type TrialKey, trialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { findRunning } from './held-sources.ts'
@@ -139,10 +139,19 @@ function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | u
   const { running, nextStart } = snapshot
   const isRunning = running.kind === 'known'
   const own = isRunning ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  // Somebody may have put local back while no kubelet runs. That is no reason to leave a good
-  // config: only a kubelet that runs with local goes on with it.
-  if (!isRunning && own?.source === 'local' && snapshot.lastKnownGood.source !== 'local') return undefined
+  if (!isRunning && own?.source === 'local' && isPutBack(snapshot, unit)) return undefined
   return awaitingTurn === undefined || (own !== undefined && mayGoOn(snapshot, unit, own)) ? own : undefined
+}
+
+/**
+ * Whether kubelet starts with local next although it last ran a config that is good: somebody has
+ * put the local file back while kubelet was down. That is no reason to leave last-known-good.
+ */
+function isPutBack(snapshot: Ground, unit: KnownUnit): boolean {
+  const { health, lastKnownGood } = snapshot
+  const ranLast = health?.lastProcess?.content ?? LOCAL_CONTENT
+  if (ranLast === LOCAL_CONTENT || lastKnownGood.source === 'local' || lastKnownGood.content === undefined) return false
+  return findVerdict(snapshot, lastKnownGood.content, unit) === undefined
 }
 
 /**

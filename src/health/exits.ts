@@ -263,6 +263,15 @@ export function outlivesTrials(record: Log, nowUs: number, { trialUs }: Pick<Hea
   return late.length >= EXITS_THAT_WARN
 }
 
+/**
+ * How long the longest-lived process of the subject ran that exited on trial. A process has to
+ * outlive it before its health says anything about other configs.
+ */
+export function longestLifeOnTrialUs(record: Log, nowUs: number, { trialUs }: Pick<HealthPolicy, 'trialUs'>): number {
+  const lives = listRecent(record, nowUs).map(({ atUs, startedAtUs = atUs }) => atUs - startedAtUs)
+  return Math.max(0, ...lives.filter((lifeUs) => lifeUs < trialUs))
+}
+
 function listRecent({ recentExits = [], subject }: Log, nowUs: number): readonly KubeletExit[] {
   return recentExits.filter(({ key, atUs, awayUs = 0 }) => key === subject && nowUs - atUs - awayUs < WINDOW_US)
 }

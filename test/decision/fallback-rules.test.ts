@@ -233,6 +233,22 @@ t.test('the node is at fault', async (t) => {
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
   })
 
+  t.test('until kubelet has run for longer than before its exits on trial', async (t) => {
+    const exitAfter = (lifeUs: number) => {
+      const atUs = NOW_US - 5 * MINUTE_US
+      return { key: keyOf(A), invocationId: 'before', startedAtUs: atUs - lifeUs, atUs }
+    }
+    const after = (agoUs: number, ...lives: readonly number[]) => {
+      const sinceUs = NOW_US - agoUs
+      const well = health(A, { subjectSinceUs: sinceUs, healthySinceUs: sinceUs, recentExits: lives.map(exitAfter) })
+      return nextStep(fallenBack({ ...all, ...runs(A, { startedAgoUs: agoUs }), health: well })).kind
+    }
+    t.equal(after(2 * MINUTE_US, SECOND_US), 'forgive', 'it had exited at its start')
+    t.equal(after(2 * MINUTE_US, SECOND_US, 2 * MINUTE_US), 'wait', 'it had been well for as long before')
+    t.equal(after(2 * MINUTE_US + 1, SECOND_US, 2 * MINUTE_US), 'forgive')
+    t.equal(after(2 * MINUTE_US, POLICY.trialUs), 'forgive', 'it had passed a trial before')
+  })
+
   t.test('and nothing that happened meanwhile is charged to the config that comes out of it', async (t) => {
     const well = { ...runs(A), health: health(A, { healthySinceUs: NOW_US - 2 * MINUTE_US, exits: 50 }) }
     const step = nextStep(fallenBack({ ...all, ...well }))
