@@ -16,7 +16,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 const PAGES: Readonly<Record<string, string>> = {
   'docs/settings.md': settingsPage(),
-  'docs/helm.md': replaceTable(read('docs/helm.md'), valuesTable(JSON.parse(read(SCHEMA)))),
+  'charts/kubelet-cfg-agent/README.md': replaceTable(read('charts/kubelet-cfg-agent/README.md'), valuesTable(JSON.parse(read(SCHEMA)))),
   'src/command/plugin/generated/rollout-policy.ts': rolloutPolicyModule(read('deploy/admission/rollout.yaml')),
   ...chartFiles(read),
   ...kustomizeFiles(read),

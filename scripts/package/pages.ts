@@ -23,7 +23,7 @@ async function listPages(): Promise<string[]> {
 }
 
 /**
- * CONTRIBUTING is about the source, and stays there. A deb has the licence in its own place only:
+ * CONTRIBUTING, the bench and the chart are no part of the packages, and stay in the source. A deb has the licence in its own place only:
  * Debian Policy 12.5.
  */
 export function adaptPage(page: string): string {
@@ -33,5 +33,6 @@ export function adaptPage(page: string): string {
     .replace(/\[([^\]]*)\]\((?:\.\.\/)?CONTRIBUTING\.md[^)]*\)/g, (_, text: string) =>
       text.includes('CONTRIBUTING') ? `${text} (in the source)` : `${text} (CONTRIBUTING.md in the source)`,
     )
+    .replace(/\[([^\]]*)\]\(\.\.\/((?:bench|charts)\/[^)]*)\)/g, '$1 ($2 in the source)')
     .replace(/\]\((?:\.\.\/)?LICENSE\)/g, `](${LICENCE})`)
 }

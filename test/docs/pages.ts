@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { type Page, parsePage } from './markdown.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
+const CHART = 'charts/kubelet-cfg-agent/README.md'
 /** Directories that are built or installed, and hold no source. */
 const NOT_OURS = ['node_modules', 'dist', '.git', '.tap']
 
@@ -25,7 +26,7 @@ export function readPages(): readonly Page[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .sort()
-  const neighbours = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md']
+  const neighbours = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md', 'bench/README.md', CHART]
   const paths = [...neighbours, ...docs.map((name) => `docs/${name}`), '.github/PULL_REQUEST_TEMPLATE.md', ...listForms()]
   // GitHub shows a form below /issues/, from where a file of the repository is ../blob/HEAD/.
   return paths.map((path) => parsePage(path, readFileSync(join(ROOT, path), 'utf8').replaceAll('../blob/HEAD/', '../../')))

@@ -18,6 +18,7 @@ const list = (directory: string) =>
     entry.isFile() ? `${entry.parentPath}/${entry.name}` : [],
   )
 const schema = JSON.parse(read(SCHEMA)) as Schema
+const README = `${CHART}/README.md`
 const BY_HAND = ['values.schema.json', ...['_helpers.tpl', 'checks.yaml', 'NOTES.txt'].map((name) => `templates/${name}`)].map(
   (name) => `${CHART}/${name}`,
 )
@@ -25,7 +26,7 @@ const BY_HAND = ['values.schema.json', ...['_helpers.tpl', 'checks.yaml', 'NOTES
 t.test('chart and components are up to date, and have no other file: npm run docs writes them', async (t) => {
   const files = { ...chartFiles(read), ...kustomizeFiles(read) }
   for (const [path, text] of Object.entries(files)) t.equal(read(path), text, path)
-  t.same([...list(CHART), ...list(KUSTOMIZE)].sort(), [...Object.keys(files), ...BY_HAND].sort())
+  t.same([...list(CHART), ...list(KUSTOMIZE)].sort(), [...Object.keys(files), README, ...BY_HAND].sort())
 })
 
 t.test('each manifest for a cluster is in the chart and in a component, or left out for a reason', async (t) => {
@@ -91,8 +92,8 @@ t.test('each value is used, and no template uses another', async (t) => {
   )
 })
 
-t.test('docs/helm.md has the table of the values', async (t) => {
-  const page = read('docs/helm.md')
+t.test('the README of the chart has the table of the values', async (t) => {
+  const page = read(README)
   t.equal(page, replaceTable(page, valuesTable(schema)))
   t.throws(() => replaceTable('a page without a table', ''), /no place for a table/)
 })

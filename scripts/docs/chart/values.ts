@@ -1,5 +1,5 @@
 /**
- * The default values of the chart, and their table in docs/helm.md, from the chart's schema: the
+ * The default values of the chart, and their table in its README, from the chart's schema: the
  * one place where a value is described. Pure.
  */
 
