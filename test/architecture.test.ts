@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The shape of the code, read from its imports. Folders stand on floors, and import only from
  * floors below. Only the modules listed as adapters do I/O; every other module is pure: nothing it
@@ -377,7 +378,7 @@ t.test('each library is known to one module', async (t) => {
 })
 
 t.test('every module opens with a paragraph that says what it is', async (t) => {
-  for (const { name, text } of each) t.match(text, /^(#!.*\n)?\/\*\*/, name)
+  for (const { name, text } of each) t.match(text, /^(#!.*\n)?\/\/ SPDX-.*\n\/\*\*/, name)
 })
 
 t.test(`no module is longer than ${MOST_LINES} lines`, async (t) => {

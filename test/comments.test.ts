@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Comments wrap at 100 columns, so that they can be read beside code in any editor. In `src/`, a
  * comment begins with a noun that a stranger knows, and not with a pronoun.
@@ -50,6 +51,15 @@ t.test('a comment begins with its noun', (t) => {
   )
   t.strictSame(
     listFiles('src').flatMap((path) => listWithoutNoun(readFileSync(join(ROOT, path), 'utf8')).map((found) => `${path}:${found}`)),
+    [],
+  )
+  t.end()
+})
+
+t.test('a source file begins with its licence', (t) => {
+  const files = listFiles(...FOLDERS)
+  t.strictSame(
+    files.filter((path) => !/^(#!.*\n)?\/\/ SPDX-License-Identifier: Apache-2\.0\n/.test(readFileSync(join(ROOT, path), 'utf8'))),
     [],
   )
   t.end()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The header of a generated file, with the hash of the whole file: a change by hand can be told
  * from a new generation without the network. Pure.
@@ -11,7 +12,7 @@ const BLANK = '0'.repeat(64)
 /** `lines` say what is in the file; each becomes a paragraph. */
 export function seal(lines: readonly string[], body: string): string {
   const paragraphs = [...lines, `Written by \`npm run fields\`: do not edit. SHA-256 of this text with zeros here: ${BLANK}`]
-  const text = `/**\n${paragraphs.map(wrap).join('\n *\n')}\n */\n${body}`
+  const text = `// SPDX-License-Identifier: Apache-2.0\n/**\n${paragraphs.map(wrap).join('\n *\n')}\n */\n${body}`
   return text.replace(BLANK, hashOf(text))
 }
 
