@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Starts the agent as it is installed, and the bare scripts for the floor with the same Node.js.
  * Both have only PATH in their environment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the programs that the lab of the real tests has built and stored outside the checkout.
  * Builds nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent as its package installs it, in a directory of the build: the bundle, the Node.js that
  * the package pins, and the launcher, whose options for Node.js count.

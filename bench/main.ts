@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run bench -- [--quick] [--minutes N] [--only
  * start,apply,change,idle,memory,work,greedy,preflight,plugin,peers,fleet]`: measures the costs of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The time for preflight, as the agent's log tells it with `--log-level=debug`. */
 import { readFileSync } from 'node:fs'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Processes: how to end one, and what it has used according to /proc (proc_pid_smaps(5),
  * proc_pid_stat(5)).

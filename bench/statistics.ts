@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Statistics for the benchmark. Pure. */
 /** By nearest rank: always one of the values. */
 export function percentile(values: readonly number[], percent: number): number {

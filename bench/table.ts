@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Renders the table of figures. Pure. */
 import type { Figure } from './figures/figure.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The administrator of the cluster: prints a kubectl command and sends the request that kubectl
  * would send, because kubectl may not be installed.

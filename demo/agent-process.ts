@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The real agent as a child process, with its log line by line. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'

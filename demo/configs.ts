@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The kubelet configs of the demo; the last line of each is the one that matters. Pure. */
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration'
 

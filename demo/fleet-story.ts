@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The acts with five nodes that share one config: a rollout stops a bad edit at the first node, and
  * brings the repaired one to all of them.

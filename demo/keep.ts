@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `--keep`: prints commands to try on the running demo. Each works as printed. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

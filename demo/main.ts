@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The demo, the first command in the README: the real agent with an embedded API server and a
  * simulated kubelet under a simulated systemd. It needs neither root nor a cluster nor a network.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Selects what is worth a line of the timeline, and shortens it. Pure. */
 
 import type { ConfigStatus } from '../src/report/status.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One node of the demo: a simulated systemd with a simulated kubelet and its local config, and the
  * real agent, in a directory of their own.

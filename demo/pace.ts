@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How long the demo waits for what a slow machine does late. */
 export interface Pace {
   /** For anything to come true. */

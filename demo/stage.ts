@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The world of the demo together with its timeline, on which the agent, kubelet and the API server
  * report, and a way to wait for a condition.

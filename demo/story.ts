@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The acts of the demo. Each ends when its result is there, and fails if that takes too long.
  * Nothing waits for a fixed time.

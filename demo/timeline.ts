@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The output of the demo: one line per event, with its origin and the time since the start. */
 export type Speaker = 'you' | 'agent' | 'kubelet' | 'status' | 'event' | 'api' | 'record'
 

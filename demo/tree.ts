@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Draws the interesting part of the dynamic config directory as a tree, with a summary of each
  * file.

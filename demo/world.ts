@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The parts of the demo, in one temporary directory: the embedded API server, and nodes with the
  * real agent. Closing it ends every process and removes the directory.

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Bundles the agent: `node scripts/build.mjs [entry] [outdir] [metafile]`, by default src/main.ts
  * to dist/kubelet-cfg-agent.mjs. The metafile is esbuild's list of what is in the bundle.

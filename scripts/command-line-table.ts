@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The commands and the settings as tables of text, for man pages, completion, the default
  * configuration and docs/settings.md. The parser is built from the same source, so a new command or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Corrects what VitePress' default theme gets wrong for readers with a screen reader or a keyboard,
  * in the source of its components. Fails where a component no longer says what is corrected here.

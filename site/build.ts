@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds the site: lays the pages out for VitePress, has their diagrams drawn, and runs VitePress.
  */

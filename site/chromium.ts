@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Chromium of the machine, which draws the diagrams and looks at the built site. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'

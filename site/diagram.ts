@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A Mermaid diagram of a page: where its two pictures lie between the steps of the build, and how
  * they stand in the page. Pure.

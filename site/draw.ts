@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Draws Mermaid diagrams as SVG, in Chromium. With the font of the site: the width of a label is
  * measured here, and a reader's browser does not measure it again.

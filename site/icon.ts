@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The picture beside the name of the site and in the browser's tab: a way back, and a tick. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke-linecap="round" stroke-linejoin="round">
 <rect width="32" height="32" rx="7" fill="#2f5fa8"/>

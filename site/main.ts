@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run site`: the documentation as a site of static files, in dist/site. `--base /path/` is for
  * a server that has it below a path; `--serve` shows it at an address of this machine. With

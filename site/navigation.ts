@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The navigation of the site, from the pages that there are. A page that no group names is in the
  * last group: a new page needs no row here. Pure.

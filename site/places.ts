@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Where the build of the site reads and writes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A server of static files, as plain as they come: it knows the types of files by their names. */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'

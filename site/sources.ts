@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which files of the repository the site shows, and under which names. Pages are the Markdown files
  * of docs/, those at the root, and those that they link to. Any other file or folder that a page

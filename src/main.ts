@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The composition root. Adapters meet only here and in `compose/`; everything else receives what it
  * needs as arguments and reaches for no environment, clock or disk of its own. Parts that are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm test [-- OPTIONS]`: all tests, in few processes. The options are tap's: `--jobs`,
  * `--reporter`, `--timeout`, `--bail`. `npx tap FILE...` runs single files.

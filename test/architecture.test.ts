@@ -383,7 +383,8 @@ t.test('every module opens with a paragraph that says what it is', async (t) => 
 
 t.test(`no module is longer than ${MOST_LINES} lines`, async (t) => {
   for (const { name, text } of each) {
-    const lines = text.trimEnd().split('\n').length
+    // Without the one of its licence.
+    const lines = text.trimEnd().split('\n').length - 1
     t.ok(lines <= MOST_LINES, `${name}: ${lines}`)
   }
 })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which test files share a process. tap starts one for each file, and for most of them that takes
  * more CPU than the tests do. Files share one only where that can change nothing: no module that

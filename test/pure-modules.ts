@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The modules that a module may import and still do nothing but compute. */
 
 /** Of Node.js, without their `node:`. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `test/together.ts FILE...`: runs test files in one process, one after the other. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Waits until a condition holds, without a limit: how long that takes depends on the machine. The
  * limit of the test runner ends a test that waits in vain; until then a line on stderr says once a

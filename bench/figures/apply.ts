@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The time from the API server's acceptance of a changed ConfigMap to the start of the command that
  * restarts kubelet; checkpoint and records are durable by then, which the world verifies. Without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The time from the API server's acceptance of a changed ConfigMap to the start of the command that
  * restarts kubelet, with preflight, whose kubelet is a real one: each that the lab has built. It

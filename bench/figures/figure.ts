@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The results of the benchmark: rows of a table, each with a figure of the agent and its floor. */
 export interface Figure {
   readonly name: string

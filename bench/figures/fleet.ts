@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The costs of a fleet of watching agents for a real kube-apiserver: once with a server that stores
  * `spec.configSource`, for which agents watch whole Nodes, and once with a server that drops the

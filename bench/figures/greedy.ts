@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The harm that clients of the metrics can do to the agent: the time of a change, and the agent's
  * memory, beside eight clients that send 3,000 requests at once and never read an answer. The floor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * CPU time of the agent and its commands on a node where nothing happens: the config has passed its
  * trial, and observations come at their usual pace. Once where systemd is heard, as on most nodes,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Resident memory while the agent receives the Node's status every ten seconds, compared with a
  * bare Node.js of the same age; and its growth. With --quick, some thousands of events in quick

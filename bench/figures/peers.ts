@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Memory and CPU of the agent beside a program with client-go that watches the same Node and the
  * same ConfigMap and does nothing more (bench/peers/watch). Both are idle, with a heartbeat of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The cost of `kubectl kubelet-config get` for a fleet of 5,000: time and the most resident memory
  * of the built plugin, against the test API server in this process. The server shares the machine,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The time for preflight of a valid config of 20 KB: the parts without kubelet, warm; and
  * everything except the deep stage with a real kubelet that the lab has built, started directly if

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The time from the start of the process to the first watch at the API server. The floor is a bare
  * script with the same two requests.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Memory after real work: changes of the config with every part of preflight (kubelet's own stages
  * are answered by a stand-in), an overlay that is merged into each, reports to the API server, and

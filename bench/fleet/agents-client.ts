@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The benchmark's client for the processes that run the agents. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Many agents in one process, as the API server sees them: each is a ClusterSource that lists and
  * watches its Node and its ConfigMap, with its own HttpsKubeApi, connections and identity, as in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A real control plane with the objects of a fleet: for each name a Node and a kubeconfig with the
  * node's own identity, and one ConfigMap that all Nodes are assigned by label. Certificates are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * When heartbeats are due: those of a fleet are spread evenly over the interval, as in a cluster
  * that has run for a while. Pure.

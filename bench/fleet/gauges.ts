@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses the metrics of kube-apiserver (Prometheus' text format): Go's memory statistics and the
  * open watches. Pure.

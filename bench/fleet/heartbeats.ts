@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Sends the heartbeats of a whole fleet, only a few requests at a time. If the server cannot keep
  * up, fewer heartbeats are sent than are due, and the result shows it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A Node as kubelet registers it on a cloud, and kubelet's heartbeat: the strategic merge patch of
  * `PatchNodeStatus` (k8s.io/component-helpers, k8s.io/kubernetes/pkg/util/node in 1.20), in which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Counts the requests of an agent over hours in which nothing happens, by running the loops of
  * src/source for its Node and its ConfigMap in simulated time. A watch ends after the requested

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses the kernel's counters of TCP connections from `ss -tinHOp` (ss(8)): one line per
  * connection, `bytes_received` of tcp_info (RFC 4898, tcpEStatsAppHCThruOctetsReceived). It counts

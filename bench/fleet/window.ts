@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Measures over a period: what the API server used, what the agents received, and their requests.
  */

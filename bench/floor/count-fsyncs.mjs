@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Loaded before the agent (`node --import`): writes the path of each fsync to the inherited
  * descriptor 3.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `greedy.mjs PORT`: eight clients that send 3,000 requests at once, never read an answer, and come
  * back when they are disconnected. PORT 0: of a server of their own, which answers as little.

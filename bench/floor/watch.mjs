@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The floor for the start and for applying a change, in bare Node.js. `watch.mjs TLS_DIR URL NODE`
  * lists a Node and watches it. With one more argument (JSON) it watches a ConfigMap instead; for

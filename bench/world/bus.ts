@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The system bus of the benchmark, on which systemd says when something happens to the unit. */
 import { createServer, type Socket } from 'node:net'
 import { BusReader } from '../../src/systemd/bus-message.ts'

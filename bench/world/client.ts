@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The benchmark's client for the process of its world. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

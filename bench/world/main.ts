@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The process of the world: an API server and kubelet's unit. Started by client.ts; answers its
  * calls one by one.

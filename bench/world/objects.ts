@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The objects in the benchmark's cluster, with realistic sizes. */
 export const NODE = 'bench-node'
 export const NAMESPACE = 'kube-system'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The calls from the benchmark to its world, which is a process of its own, so its CPU time is not
  * counted as the agent's.

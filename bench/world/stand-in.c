@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A cheap stand-in for three programs. As `kubelet`, it waits to be killed; with a file `version` in
  * its directory it also tells that version, and passes each probe of preflight at once; with a file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kubelet's unit of the benchmark: systemd's state machine over processes that do nothing, and a
  * `systemctl` that costs almost nothing (see stand-in.c), so that only the agent is measured. This

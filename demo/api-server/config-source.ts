@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How an API server treats `Node.spec.configSource` and `Node.status.config`. Up to 1.21 it
  * validates and stores them (`ValidateNodeSpecConfigSource`, `validateNodeConfigStatus` in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The answers that clients read first: the version, and the groups and resources. Legacy (not
  * aggregated) discovery. Pure.

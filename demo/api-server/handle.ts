@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Answers a parsed request: reads, writes and watches of the store, with the messages of an API
  * server.

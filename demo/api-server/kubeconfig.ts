@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Kubeconfig files like those of kubeadm: with embedded certificates and one context. Pure. */
 import type { KeyPair } from './x509.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The store as tests and the demo use it: put, edit, get and remove by kind and name. */
 import { ApiError, type Json, type KubeObject, RESOURCES, section } from './objects.ts'
 import type { ObjectKey, Store } from './store.ts'

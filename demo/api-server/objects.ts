@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The shapes of objects, and the resources that the test API server has. Pure. */
 
 export interface KubeObject {

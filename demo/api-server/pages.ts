@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A list in pages, as `limit` and `continue` ask for. A token holds the version of the list and how
  * many objects were sent, and expires when that version is compacted, as with etcd.

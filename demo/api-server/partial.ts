@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `meta.k8s.io/v1` PartialObjectMetadata: only the metadata of an object, if the client requests it
  * (pkg/endpoints/handlers/response.go of k8s.io/apiserver). For one object and for a list the names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Patches as an API server applies them: RFC 7386 (JSON merge patch), and the part of strategic
  * merge patch that Nodes and ConfigMaps need. Lists with a merge key are merged by it, `$patch:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The only body that kubectl does not send as JSON: `kubectl create configmap` posts
  * `application/vnd.kubernetes.protobuf`: four magic bytes and a `runtime.Unknown`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An HTTP response, and the faults that a test can inject into it: what a network, a proxy or an
  * overloaded API server may do to any response.

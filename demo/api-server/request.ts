@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses a request to the test API server, with the terms of Kubernetes' `RequestInfo`
  * (apiserver/pkg/endpoints/request). Pure.

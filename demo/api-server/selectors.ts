@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Field and label selectors: comma-separated `path=value`, `path==value`, `path!=value`, `path` and
  * `!path`. Pure.

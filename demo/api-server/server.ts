@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An API server in the same process, for the demo, the tests and the benchmark: HTTPS, over HTTP/2
  * or HTTP/1.1 as the client wishes, with its own certificate authority, and Nodes, ConfigMaps,

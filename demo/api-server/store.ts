@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The objects of the test API server, in memory: one counter of resource versions for all,
  * optimistic concurrency, and the history that watches resume from until it is compacted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `meta.k8s.io/v1` Table: the columns that kubectl prints. Pure, except for the age, which needs
  * the clock.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One watch: first the events since the requested resource version, then new events, with
  * bookmarks, and a normal end after `timeoutSeconds`. As in `pkg/storage/cacher`, a compacted

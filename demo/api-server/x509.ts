@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Creates certificates for a test server in memory: a certificate authority, a server certificate,
  * client certificates. Implements only the necessary parts of DER (X.690) and RFC 5280. Never for

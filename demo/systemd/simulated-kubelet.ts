@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A kubelet that only processes its config, as the real one does: it loads, decodes and validates
  * it, with the real error messages, exits a little later for the same reasons, and otherwise serves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A simulated systemd with a simulated kubelet, as real processes without root: it supervises a
  * real child process whose command line is the unit's ExecStart, and serves a stand-in for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A stand-in for the `systemctl` command: a script that sends its arguments to this process over
  * loopback and prints the answer. In Bash, because it starts in 3 ms; Node.js would take 40. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The unit of a simulated kubelet, in the two forms that real units have, and the output of
  * `systemctl show` for it.

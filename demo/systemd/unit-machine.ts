@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * systemd's state machine for a service, as far as kubelet's unit needs it. The fake unit and the
  * simulated systemd share it. The caller provides the clock and the processes. Transitions as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules of kubelet's own validation that hold in every version since 1.20, whatever the feature
  * gates: it never refuses a config that some kubelet would accept. Pure. The rules are preflight's;

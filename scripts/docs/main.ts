@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run docs`: writes what is generated: pages of docs/, what the plugin has of deploy/, the
  * Helm chart and the components of kustomize.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A table of a page that is written by hand but for it. Pure. */
 
 /** Between two comments of the page. */

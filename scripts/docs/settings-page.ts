@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The page docs/settings.md, from the table of settings. Pure. */
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
 import { SETTING_GROUPS } from '../../src/settings/setting-kinds.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The changes between two releases in the code that decides over a config, function by function.
  * Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The code of upstream that our rules name in their comments: names in backquotes before the path
  * of a file or folder, as in `Set` and `SetFromMap`, k8s.io/component-base/featuregate. It has to

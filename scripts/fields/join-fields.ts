@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Joins the fields of all releases to one table: each field once, with the versions that know it,
  * its defaults by version, and whether zero is a value of its own. Pure. It throws where the table

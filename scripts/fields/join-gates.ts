@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Joins the feature gates of all releases, and packs each into one word:
  * `CPUManager:B20,G26!,-33` was beta and on in 1.20, has been stable and locked from 1.26 on, and

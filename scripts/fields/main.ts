@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run fields`: reads the fields, defaults and feature gates of KubeletConfiguration from the
  * released modules of Kubernetes, and writes them as tables. Prints what changed between the two

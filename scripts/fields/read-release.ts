@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Downloads the modules of a release into the lab's cache, and has the reader read them. The
  * archives stay there, by module and version; what Go unpacks of them goes after each release.

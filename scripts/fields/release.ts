@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The facts about one release that the reader in `reader/` prints. Pure. */
 import { isObject } from '../../src/values/is-object.ts'
 

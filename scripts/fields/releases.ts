@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The releases of Kubernetes that the tables are read from: of each minor the newest patch that
  * there was when the tables were last made, and a pre-release of a minor that is not released. Go

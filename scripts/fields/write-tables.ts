@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The text of the generated modules, before it is formatted. Pure. */
 import { type JoinedField, joinFields } from './join-fields.ts'
 import { packGates, packNeeds } from './join-gates.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Changes that no test can notice, since what the agent does stays the same, and why. */
 
 export interface ExplainedChange {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run mutants -- FILE...`: changes each file of `src/` in many small ways, one at a time, and
  * lists the changes that no test notices (mutation testing, by StrykerJS). The tests of the module

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The architectures of the packages, by each tool's own name. Pure. */
 
 export interface Architecture {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The busybox of the image: the static one of Debian 12, from the mirror that this machine uses,
  * whose bytes must be those that are pinned here. Only apt's downloader is asked, so no list of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The Helm chart as `helm package` makes it, but with the same bytes for the same commit. */
 import { join } from 'node:path'
 import { packDirectory } from './pack-directory.ts'

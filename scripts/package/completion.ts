@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Completion for bash, zsh and fish, from the table of the command line. Each is one static file,
  * which does not run the program. Pure.

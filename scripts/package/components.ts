@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The third-party components of the packages: Node.js, and the npm packages of which esbuild put at
  * least a byte into the bundle. Pure: the caller reads the files.

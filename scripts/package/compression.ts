@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How much a package is compressed. Nine tenths of it is Node.js, and compressing that takes most
  * of the time of a build.

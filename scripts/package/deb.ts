@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds a deb from a payload with debhelper: packaging/deb becomes debian/, with the changelog and
  * the maintainer added.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The mirror that this machine takes Debian from, by what its apt is configured with. */
 import { run } from './tools.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The installed configuration: /etc/kubelet-cfg-agent/config.yaml and the service's environment
  * file, with every setting in a comment with its default. An uncommented line changes nothing until

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** SHA-256, as 64 lower-case hexadecimal digits. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks that the system that is asked for covers the libraries that a binary needs, as `readelf`
  * lists them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * For which platform a program is, by its first bytes: ELF (elf(5)) for Linux, Mach-O (loader.h of
  * XNU) for macOS. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The bill of materials of the image for one architecture: what that of the packages lists, the
  * packages themselves, and busybox with what Debian linked into it. Pure.

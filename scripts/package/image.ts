@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The image of deploy/install/daemonset.yaml, without a container engine: a busybox, the scripts of
  * packaging/image, a deb and an rpm, for each architecture. It becomes an OCI layout in a tar,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks a built archive of the plugin: its size, the files in it with their modes, that its
  * Node.js is for its platform, and, on that platform, that it runs without another Node.js.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks a built package: its size, the files that it installs with their modes, that its scripts
  * do not touch kubelet, and that the agent in it runs.

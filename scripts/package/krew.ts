@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The plugin's manifest for krew, of the format krew.googlecontainertools.github.com/v1alpha2.
  * Pure.

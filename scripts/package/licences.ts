@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The licences of the third-party components as one text: a list, then each licence in full, once.
  * Pure.

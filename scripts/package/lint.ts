@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs the distributions' own checkers: any error or warning fails the build. Overrides, each with
  * its reason, are in packaging/.

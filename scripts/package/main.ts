@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run package`: builds deb and rpm for every architecture, with a bill of materials each, into
  * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.

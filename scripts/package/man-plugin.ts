@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The man page kubectl-kubelet_config(1), from the table of the plugin's commands. Pure. */
 import { PLUGIN_NAME } from '../../src/command/plugin/command.ts'
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The man pages: kubelet-cfg-agent(8) for the daemon and its commands, kubelet-cfg-agent-config(5)
  * for its configuration. Commands, flags and settings come from the table of the command line; only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The documents of a container image for several architectures, as an OCI layout has them, with a
  * bill of materials for each. The bill is an artifact whose `subject` is the image of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A directory as a .tar.gz whose bytes depend on its content alone: krew and helm take no xz. */
 import { rename } from 'node:fs/promises'
 import { resolve } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Architecture } from './architectures.ts'
 import type { Compression } from './compression.ts'
 import type { Project } from './project.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The documents in a package: the pages with their images, the changelog, what the project says on
  * security, and `deploy/` as examples. Each link between them leads to a file of the package, and
@@ -23,8 +24,8 @@ async function listPages(): Promise<string[]> {
 }
 
 /**
- * CONTRIBUTING, the bench and the chart are no part of the packages, and stay in the source. A deb has the licence in its own place only:
- * Debian Policy 12.5.
+ * CONTRIBUTING, the bench and the chart are no part of the packages, and stay in the source. A deb
+ * has the licence in its own place only: Debian Policy 12.5.
  */
 export function adaptPage(page: string): string {
   return page

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The installed files, laid out once per architecture; deb and rpm only move them to their paths.
  * Every file has the time of the commit, and a mode that does not depend on the build's umask.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Which Node.js goes into what is built: npm packages, each pinned by a lockfile. Pure. */
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The kubectl plugin for workstations: an archive for each platform, with the bundle and its own
  * Node.js. The same commit gives the same bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Facts about the project for every package, from package.json and the commit. */
 import { readFile } from 'node:fs/promises'
 import { run } from './tools.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The macros of man(7) that the pages use, with text escaped, so no text can become a request.
  * Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Builds an rpm from a payload with rpmbuild and the spec in packaging/rpm. */
 import { resolve } from 'node:path'
 import type { PackageInput } from './package-input.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Node.js in the packages. npm fetches it for each platform, whatever this machine is, and
  * checks it against the lockfile beside the pin. The build runs only the binary of its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The bill of materials, CycloneDX 1.5 in JSON: the agent, the libraries in its bundle, Node.js and
  * its libraries. The same input gives the same bytes: the serial number is derived from the

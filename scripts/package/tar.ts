@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** tar(1) of a directory: the same files give the same bytes, whoever packs them and when. */
 import { run } from './tools.ts'
 

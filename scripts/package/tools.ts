@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The programs that build packages: the required ones with their Debian packages, and how to run
  * them.

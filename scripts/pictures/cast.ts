@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A recording of a terminal as asciinema keeps it, version 2
  * (https://docs.asciinema.org/manual/asciicast/v2/): one JSON text a line, first the header, then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Graphs over time: an area for each series, one on the other, or a line for each. Pure. */
 import type { Series } from './metrics-file.ts'
 import { element, line, round, text } from './svg.ts'

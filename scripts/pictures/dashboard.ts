@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The panels of the dashboard with what Prometheus answered to their expressions. This is no
  * screenshot of Grafana, and says so. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run pictures`: draws the pictures of docs/images/ from what is kept in recorded/.
  * `npm run pictures -- --record` plays the demo and keeps that first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What Prometheus answered to the expressions of the dashboard while the demo played, as it is kept
  * beside the recording of the terminal. Pure.

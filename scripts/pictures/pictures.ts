@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Which pictures there are, and what each is drawn from. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A real Prometheus that scrapes the agents of the demo once a second. Debian has it in the package
  * `prometheus`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Plays the demo as `npm start` does, and keeps what it prints, and what Prometheus answered about
  * its agents.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What happened to each node in the acts of the demo that are rollouts, by its output. Pure. */
 import type { Act } from './cast.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The rollout of the demo as a timeline: its stages, and a lane for each node. Pure. */
 import type { Act } from './cast.ts'
 import { type Lane, type RolloutStory, readRollout, type Segment, type Stage, type State } from './rollout-story.ts'

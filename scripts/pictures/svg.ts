@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * SVG as text: elements, and a document that follows the colour scheme of who looks at it. It has
  * its own background, so it is readable on any page. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A recording of a terminal as an SVG that plays it. The lines are text, one below the other, and
  * move up behind a window as they were printed. Where nothing moves, as on paper or for who prefers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The indices of a repository for apt: Packages, and Release, which names the digest of each
  * Packages and is what the signature is over. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A repository for apt as a plain directory, which any web server can serve:
  *

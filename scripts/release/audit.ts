@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The answer of `npm audit` about the libraries that are bundled, by the lockfile. A registry may
  * refuse to answer it, and then nothing is known.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The file SHA256SUMS, as sha256sum(1) writes and checks it. Pure. */
 
 /** A file of a release: its path below the release's directory, with slashes, and its bytes. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Digests and copies of the files of a release. */
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run release`: packages, SHA256SUMS, provenance, and repositories for apt and dnf, in one
  * directory. docs/release.md says how a release is made and how one is verified.

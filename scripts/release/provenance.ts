@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Where the files of a release come from: an in-toto statement with a predicate of SLSA provenance
  * v1. It holds no time of day, so the same commit on the same machine gives the same bytes. Pure.

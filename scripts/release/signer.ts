@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Signs with a key of GnuPG, by gpg(1) and rpmsign(8). The key stays with gpg-agent: nothing here
  * sees it, and a passphrase is asked for by pinentry.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The commit that a release is made from. A release belongs to a clean tree and to its tag. */
 import { readFile } from 'node:fs/promises'
 import type { Project } from '../package/project.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A repository for dnf, yum and zypper as a plain directory: Packages/*.rpm, each with a signature
  * in its header, and repodata/, whose repomd.xml is signed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run reliability -- [ROW...]`: checks rows of docs/reliability.md, by default all. The test
  * of a row, as the mending commit has it, must fail with the sources of that commit's parent, pass

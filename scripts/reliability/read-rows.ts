@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rows of docs/reliability.md: each is a fault of the agent, the test that finds it, and the
  * commit that mended it. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The outcome of a test, by the output of its file in TAP 14. Pure. */
 
 export function outcomeOf(title: string, output: string): 'passed' | 'failed' | 'not run' {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** VitePress' configuration: what it reads, how Markdown becomes HTML, and what its theme shows. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The checks of a built site. Each returns its problems, one a line. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run site:test`: builds the site at the root of a server and below a path, and looks at both
  * in Chromium. Prints a line for each check, what is wrong, and `N passed, N failed` at last.

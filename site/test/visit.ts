@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A page of the built site as Chromium shows it: what is on it, what its links lead to, and all
  * that went wrong while it loaded.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The files that kubelet makes a config of, and its addresses by them and its flags. Pure. */
 
 import { posix } from 'node:path'

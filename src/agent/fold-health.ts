@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Folds one observation into the health record, and writes it. The record also says what the
  * process was started with, as far as that is known when the process is first seen.

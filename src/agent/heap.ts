@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Keeps the memory of a mostly idle process small and flat. By default V8 trades memory for speed:
  * its nursery grows, it compiles hot functions, it collects old garbage only when the heap has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which node and which cluster the state in the dynamic config directory belongs to. State of
  * another node or cluster is set aside before anything reads it. Pure; what reads the machine is

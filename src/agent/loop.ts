@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The loop: observe, decide, perform, again; then wait until something changes or the time comes.
  * Triggers only wake it: they carry no state, and many of them lead to one pass. The loop itself

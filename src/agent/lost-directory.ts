@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The end of an agent whose directory is removed while it runs: systemd makes the directory again
  * when it starts the next agent. This happens at most once in 10 minutes, since whoever removes the

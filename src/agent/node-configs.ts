@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which configs this node has: what the running kubelet was started with, what it starts with next,
  * what the records name, and the local config. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Observes what has been answered in the background: about the evidence, and about the record of a
  * rollout, whose turn may ask for the evidence. Asks what is due then.

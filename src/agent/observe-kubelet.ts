@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Observes kubelet: systemd's word on the unit, and the answer of its health port. This is the part
  * of a pass that takes a command and requests, and so most of its time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Observes the node: reads everything that the decision needs and returns it as one Snapshot. Truth
  * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which

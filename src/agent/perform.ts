@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Applies the effects of a step to the node, one after another. The effects of a step are decided
  * in `decision/effects-of-step.ts`; nothing here decides anything. An effect that cannot be applied

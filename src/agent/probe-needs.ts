@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Probes what kubelet needs besides its config: the container runtimes that it uses, or would use,
  * that of the fallback and that of its next start, and the ports that somebody else may have.

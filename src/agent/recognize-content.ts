@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
  * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How the agent waits: its loop, the retries of its workers, and its end. */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock } from '../ports/clock.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Adopts a directory that kubelet's own Dynamic Kubelet Configuration left behind. kubelet kept
  * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The node and the cluster that the state belongs to: `meta/cluster` contains the node's name and
  * the hashes of the cluster's CA certificates and their keys. A machine that was cloned or joined

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The checkpoint store: `checkpoints/<uid>/<resourceVersion>/<one file per key>`, and with an
  * overlay `rendered/<uid>/<resourceVersion>/<overlay>/<one file per key>`. A checkpoint appears

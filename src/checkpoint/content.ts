@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The content hash of a checkpoint: of all its files and of the key that kubelet reads, the same
  * for a ConfigMap in memory and for its files on disk. Pure. All files count, because a config may

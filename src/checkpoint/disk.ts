@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The primitive steps of durable files, each about one system call. The real disk (node-disk.ts)
  * and the one in memory (fake-disk.ts) implement them, and files.ts composes them: the simulation

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The error of all file operations: what was tried, on which path, why it failed and what to do.
  * `code` is the errno name, or `short-write` if the system reported success but the bytes are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Durable files: the `Files` port, and complete directories, composed of a disk's primitive steps
  * in the order that fsync(2) and rename(2) require: bytes are synced before the rename that makes

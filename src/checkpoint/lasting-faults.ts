@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files whose reads the disk has failed for so long that waiting longer is useless. After a
  * single failure nothing is known: the read throws, and nothing changes. But a sector that stays

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The layout of the dynamic config directory. Pure. Rules for its own path: systemd.exec(5),
  * EnvironmentFile=.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One agent per directory: flock(2) on `<directory>/lock`. Node.js has no call for it, so flock(1)
  * of util-linux takes the lock on a descriptor that the agent passes to it. The lock belongs to the

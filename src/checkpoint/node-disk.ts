@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The real disk: synchronous node:fs (measured: faster than fs.promises) and write-file-atomic,
  * which only this module imports. files.ts composes these steps to durable and complete changes.

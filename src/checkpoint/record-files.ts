@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files under `meta/`, each replaced as a whole. A damaged one is set aside as
  * `NAME.damaged-N`: what is missing since then is no record that was never written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The records of `RECORDS`, each in one file. Those under `meta/` survive reboots. A read that
  * finds one that cannot be parsed sets it aside and logs that; its content is never guessed. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The operator's requests as files under `requests/`: the command line writes them, and the agent
  * reads them. Write permission there is permission to make requests, so there are only four of

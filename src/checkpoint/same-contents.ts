@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Contents that differ in bytes and not in what kubelet decodes: `meta/same` names, for the hash of
  * such a text, the content that it is the same as. Whatever is remembered of that content (a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `SerializedNodeConfigSource`: renders and parses the bytes of `meta/assigned` and the other
  * records of sources, just as kubelet does, and those of their marker. Pure. An empty file means

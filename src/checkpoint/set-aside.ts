@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Names for setting aside: damaged, foreign or contradictory files are renamed, not deleted, and a
  * limited number of them is kept. Pure.

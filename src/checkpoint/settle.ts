@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The dynamic config directory at the start of the agent. A step that fails keeps no agent from
  * starting.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `meta/verdicts`. After a downgrade, the file may have words and fields that this agent does not
  * know. Such a verdict still condemns its config, so each is parsed by itself, and an unknown word

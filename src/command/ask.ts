@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Asks a person at the terminal. Anything but `y` and `yes` means no. */
 import { createInterface } from 'node:readline/promises'
 import { errorCode } from '../values/errors.ts'

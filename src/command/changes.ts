@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The text that `diff` and `plan` print for people: the differences between two configs. The author
  * of a config controls its values, so they are cut, and cannot control the terminal. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A command, in either program, as data and one function. `parse-line.ts`, `help.ts`, `complete.ts`
  * and `run-program.ts` make of the data everything that the programs share. Commands reach files,

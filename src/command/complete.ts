@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Completion as kubectl wants it of a plugin: one suggestion a line, then `:` and a number that
  * says what the shell may add (cobra's `ShellCompDirective`). Pure but for the names that are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The question before a change that cannot be taken back by itself, in either program. Pure. */
 import { type CommandLine, type CommandOption, Failure, switchOption } from './command.ts'
 

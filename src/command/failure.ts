@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Explains a refusal by the API server to the person who asked: which right is missing, or which
  * object does not exist. Pure.

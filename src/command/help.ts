@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The help of a program, from the table of its commands. Pure. */
 import { type Command, type CommandOption, EXIT, type ExitCode, type Program, switchOption } from './command.ts'
 import { optionsOf } from './parse-line.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads a list in pages, so that no answer holds a whole fleet: `limit` and `continue` of the
  * Kubernetes API. The facts that are made of each object are kept, the object itself is not. Pure

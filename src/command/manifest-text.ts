@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads a KubeletConfiguration in the manifest of a ConfigMap, as a repository keeps it: its text,
  * and where a place of that text is in the file. Places are known only for a literal block

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The layers that a config is merged from on this node, kubelet's drop-ins included, and the layer
  * that each field comes from: for the documents and texts of `validate`, `diff` and `status`. A

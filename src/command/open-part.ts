@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A part that each node merges over its local config: what the part does not set, that may set, so
  * no rule over several fields decides here. Pure.

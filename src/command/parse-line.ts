@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads a command line: flags stand anywhere, as in kubectl. Reports all problems together. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The commands of both programs, which need neither a node nor a cluster. A new one is a row in the
  * list. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the config that a command checks: a file (also a pipe) or standard input, up to a limit.
  */

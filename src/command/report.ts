@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A report of preflight: as text for people, with findings in the format of compilers
  * (`file:line:column: severity: ...`, which editors understand), and as the document that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs one command line of a program: help, all problems together, or the command, and says what
  * failed. Pure but for what is passed in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Text for a terminal: aligned columns, colours, and no control characters; and JSON for programs.
  * Much of the text comes from elsewhere (a ConfigMap, kubelet's output), and must not control the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The verdict of a new kubelet on the configs that a node holds: which it refuses, which fields it
  * ignores, and which config the node would fall back to. Pure.

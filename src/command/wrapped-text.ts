@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Takes a KubeletConfiguration out of what a person has: the only one among several documents, or
  * one within the object of another tool, alone or in the MIME parts of user data. Where the text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The parts of a running agent: where its assignment comes from, what it reports, and the checks
  * around a change of the config.

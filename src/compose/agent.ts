@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent as a process (`run`): takes the directory's lock, notifies systemd, and ends on SIGTERM
  * and SIGINT. In between it lives: from opening the state of this node until it is told to stop, or

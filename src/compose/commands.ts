@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The commands' view of the node. They read without changing anything, and write requests; only
  * `release` may take the node over. Loaded for a command, never by the agent.

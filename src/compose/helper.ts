@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The helper as a process: answers what the agent asks on standard input, and ends with it. Holds
  * what the agent itself does without: the rules of preflight, and the client that asks for

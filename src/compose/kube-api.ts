@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The client of the API server, and the version that it tells. `DISABLE_HTTP2`, set to anything,
  * means HTTP/1.1 alone, as in client-go.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The adapters that read and change the state of one node, for the agent, its helper and the
  * commands. With a read-only disk they only read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The kubectl plugin: the same bundle as the agent, on the machine of an
  * administrator, with the current context of their kubeconfig. Loaded when this program is started

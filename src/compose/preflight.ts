@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Composes preflight with its rules, this node, and kubelet's own binary. Loaded with the first
  * config that is checked: an agent that waits must not hold tables of rules in its memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The answer of preflight about a config, and whether it still counts. Pure. */
 
 import { type ConfigSource, isOther } from '../subject/config-source.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The way from "this should run" to "kubelet runs it": preflight, the node's turn, activation,
  * restart. Each state is a function that yields a step, a wait, or the next state; a state that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that a new one is a change from: the running one, or else last-known-good, which would
  * run. Pure.

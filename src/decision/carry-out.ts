@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Snapshot that a step leaves behind: the effects that `perform` applies to the node, folded
  * into the Snapshot instead. `plan` foresees with it, and the tests chain steps with it. Pure.

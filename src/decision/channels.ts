@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The labels and annotations by which a Node or a ConfigMap speaks to the agent, and what each
  * channel is called in messages. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that kubelet starts with once the agent is gone, when nothing watches that start and
  * nothing can roll it back. Pure; decided on the same records and verdicts as the loop's steps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rule for a kubelet that fails with what it starts with, and what follows: a verdict, or one
  * more restart for a config that had proved itself. Pure.

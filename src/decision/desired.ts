@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The assignment that the cluster wants of this node, and the channel that it came by. Unknown is a
  * value of its own here, and is never taken for local. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The effects that follow from the answer to a command: preflight's result, and whether systemd
  * took the restart. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The effects of assigning a version of a ConfigMap: its checkpoint is saved, and `meta/assigned`
  * moves to it. Also the further effects of a return to local. Pure.

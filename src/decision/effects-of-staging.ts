@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The changes that steps make to this node's memory of rollouts. Pure. */
 import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `effectsOf`: everything a step does, in order. Pure, and the only place that says so: `perform`
  * applies the effects, `plan` and the tests' model fold them. Each effect is idempotent, so a step

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The effects of a step, as data. `effectsOf` lists the effects of a step, `perform` applies them
  * to the node, and `carryOut` folds them into a Snapshot. Types and small constructors only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules about fallbacks: one that is lost, what one teaches that works, what follows where none
  * works, when a failed config is tried again, and when a return to local is over. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Who pauses this node: an operator on the node (`kubelet-cfg-agent pause`), or an administrator of
  * the cluster by an annotation. A pause of the node, wherever it is set, keeps everything: nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules that follow the cluster: what it assigns becomes `meta/assigned` here, with a
  * checkpoint on disk. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The sources that records and kubelet's next start name, and what runs, or ran last, as a source.
  * Whoever looks for a source by its content, or must not lose a checkpoint, starts from these

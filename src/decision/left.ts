@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A return to local is a change like any other. `meta/` changes at once, as upstream's does. But
  * what ran is kept on record as left: it goes on where preflight refuses the local config, and the

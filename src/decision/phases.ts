@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The phases in which a pass ends with nothing to do but wait, and what follows from each: how
  * often the node is looked at, and how the phase is reported. A new phase is a row here. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How far a trial is, and the rules for one that has passed. Pure. */
 
 import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rule for checkpoints that nothing needs any more: all but the newest few of those as the
  * cluster has them, and of those with this node's overlay. Never one that a record, kubelet's next

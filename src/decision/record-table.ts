@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The records that are kept between two passes, as one table: where each lies, its shape, and what
  * follows when it is damaged or cannot be written. The stores read and write by it, and a step

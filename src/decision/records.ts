@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The records that are kept on disk between two passes, as data. The ports in `src/ports/store.ts`
  * read and write them.

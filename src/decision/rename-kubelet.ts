@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Records that name this kubelet as an earlier agent did. Their verdicts stay true: a verdict that
  * was forgotten would have its config tried again on every node at once. Pure.

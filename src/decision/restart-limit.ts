@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The hourly limit of restarts. It is for ever new configs on a kubelet that is well: such a
  * kubelet is not to be restarted all the time. A restart that leaves an ill kubelet, that falls

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether kubelet has to be restarted: only when its next start would use other content than it
  * runs, once per target, and at most so many times an hour. A unit that is down, and that systemd

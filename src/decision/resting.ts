@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The waits of a node that runs its target (on trial, settled, or fallen back), or that keeps what
  * runs although its next start uses another config. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The hash by which a rollout knows what a ConfigMap holds, with what is under it. Pure. */
 
 import { createHash } from 'node:crypto'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The facts of this node about the rollout of its assigned config: handed to the worker for the
  * record in each pass. Pure.

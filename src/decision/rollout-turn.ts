@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether a new version may be activated here. It waits for the end of a pause of its ConfigMap,
  * and for its turn in a rollout, by what the worker for the record knows. A turn that was read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The decision: one Snapshot in, one Step out. Pure, so that every crash, every order of events and
  * every outage ends in the same place: the next pass observes again and goes on from what it sees.

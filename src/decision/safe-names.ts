@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which names may become file names in the dynamic config directory. Pure. Names come from the API
  * server, so from anyone who may write there: unsafe names are rejected, never repaired.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Snapshot: everything that one decision needs, as data, read anew in each pass. Nothing here
  * does I/O.

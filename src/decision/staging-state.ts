@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A node's memory of a config that has a rollout, and its knowledge of the record, as data. */
 import { isProgress } from '../rollout/progress.ts'
 import { isArrival, isTurn, isWhenFailed } from '../rollout/view.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * This node's memory of configs that have a rollout. It is kept on disk, so a config keeps its
  * rollout while the annotation is missing or the record cannot be read. Only the value `off` ends

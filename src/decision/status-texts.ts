@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The texts that others read: `Node.status.config.error`, event messages, API paths. Status texts
  * are short and name no file, value or address of the node; the log has the detail. Upstream's

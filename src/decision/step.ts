@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The steps that one pass of the loop can decide on, as data, so that they can be logged, compared
  * and tested. `effectsOf` says what each step does. Every step is idempotent: done twice, it leaves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it

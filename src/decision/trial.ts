@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The trial: uninterrupted healthy running time of one content on one kubelet, and the boots that
  * cut it short. How far it is, with the evidence: see `trialOf`. Pure; CLOCK_MONOTONIC microseconds

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The agent's memory of configs that failed or were refused, and which of it is in force. Pure. */
 
 import { isDamage } from '../evidence/kind.ts'

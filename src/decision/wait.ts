@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Waiting, until something changes or it is time to look again. Pure. */
 
 import { createHash } from 'node:crypto'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Why kubelet's unit is down. Systemd shows the same of a unit that a person stopped and of one
  * whose start came to nothing, so each cause but a person needs proof of its own. A stop without

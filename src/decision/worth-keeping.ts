@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether the process that runs is worth keeping, or has failed so that leaving it costs nothing.
  * Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads files that decide what kubelet runs as root: overlays and manifests. Only root (or the user
  * of the agent) may be able to write them and their directory, and to change where a symbolic link

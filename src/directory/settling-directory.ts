@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A watched directory whose content must settle before it counts: the first half of a YAML file is
  * often valid YAML, and a file that is being replaced may be missing for a moment. The owner looks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Calls back when something in a directory may have changed. chokidar reports renames into it at
  * once. A slow poll runs beside it, since chokidar 6 misses a file that is written into a watched

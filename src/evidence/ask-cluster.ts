@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The questions to the API server about kubelet: its Lease, its Node, and the pods that failed on
  * it. The node's own identity may read all of it. Pure but for the requests, which never reject.

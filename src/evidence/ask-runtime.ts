@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The questions to the container runtime: whether it answers, and the static pods that it runs,
  * together with the files that they came from. Needs no API server. Pure but for its ports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Chooses the baseline that the running process is compared with, and keeps it for as long as it is
  * of use. It belongs to the content of a config, on whatever kubelet, and outlives the boot and

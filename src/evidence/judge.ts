@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Judges the evidence about the process that runs, and says what follows: whether its config has
  * failed, whether a trial that is over may be promoted, and whether a fallback brought back what a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A kind of evidence is one contract: what is asked and when, which right that takes, what is kept
  * of it from before a restart and since, how it is judged, what it means, and how reports name it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of the kinds of evidence, and the records that follow from it: the evidence in /run
  * beside the health record, and the baseline in `meta/`, both stored as JSON. A fact says about

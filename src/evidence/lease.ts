@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence `lease`: kubelet renews its Lease, so it reaches the API server and may write there.
  * Measured on kubelets 1.28.15 and 1.36.3: the first renewal comes 0.3 to 0.7 s after a restart,

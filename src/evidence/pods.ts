@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence `pods`: no pod that ran before was refused at admission or evicted since for what the
  * config changes, and the restart brought no such pressure. Whether pods are ready is not judged:

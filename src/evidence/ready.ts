@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence `ready`: the Node is Ready, as this process of kubelet reports it. A missing heartbeat
  * proves nothing, since the next report may be minutes away. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence `runtime`: the container runtime answers the calls that kubelet makes. Its silence is
  * the config's fault only if the config moved kubelet to another endpoint. Pure.

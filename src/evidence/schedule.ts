@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
  * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two

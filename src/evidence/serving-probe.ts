@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks kubelet's TLS port with the client certificate of the kubeconfig. A token is never sent: the
  * certificate of the port is mostly self-signed, so nobody knows who would get it. Never throws.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence `serving`: kubelet's TLS port knows the node's client certificate. Without it, logs,
  * exec and the metrics of this node are gone while all else is well. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence `static-pods`: the static pods that ran before run again, the same ones. On a
  * control-plane node they are the control plane. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks for evidence in the background, one request of each kind at a time, and keeps the answers
  * until the loop takes them. Pure but for its questions.

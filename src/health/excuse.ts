@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * For how long a container runtime that does not answer excuses kubelet. Kubelet exits without a
  * runtime, every 15 s where the runtime accepts connections and never answers (measured on 1.28.15

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The exits of kubelet that nobody requested: which are new, whom they are charged to, and the
  * latest of them. The latest show a crash loop that is slower than a trial, in which each process

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Health over time: folds looks into the record that decides on trial, promotion and rollback.
  * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between looks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Since when kubelet has been healthy, or ill: of what it starts with next, and of a process. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The last words of kubelet before it exited: why it did, and whether it exits again and again for
  * the same reason. Pure.

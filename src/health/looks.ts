@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One look, and the looks before, into which it is folded. Looks come late where the agent does not
  * run, as on a machine that is paused, or gets no CPU. One late look says nothing of what came

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The process that runs, or ran last, whatever kubelet starts with next: what it was started with,
  * and its health. A kubelet that hangs stays ill when the wanted config changes, when its binary,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** One look at kubelet, and its meaning for the config that kubelet starts with next. Pure. */
 import type { ContentHash } from '../subject/config-source.ts'
 import type { TrialKey } from '../subject/trial-key.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Who started kubelet, with what, and what is still expected of a restart that was requested. Told
  * by the unit's InvocationID and NRestarts: systemd by itself, the agent, or somebody else. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The helper: a second process of this program that does what takes much code and works on what
  * others wrote, such as the rules of preflight. It is started when it is needed, and ended

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The messages between the agent and its helper, as JSON, one message a line. Pure. The helper's
  * answers are checked, since it works on texts that others wrote.

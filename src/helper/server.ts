@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The helper's side of the protocol: answers what the agent asks, one request a line. Pure; what
  * opens the node, writes and ends the process is passed in.

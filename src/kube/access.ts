@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The address and credentials that a kubeconfig gives. Pure. The values hold secrets and are never
  * logged.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads what the API server answers: its refusals, the lines of a watch, and what to say where it
  * does not answer. Pure. Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.

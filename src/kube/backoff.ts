@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How long to wait for the API server. Pure. */
 
 const FIRST_MS = 1000

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The connections to the API server. As with client-go, the server chooses between HTTP/2 and
  * HTTP/1.1 in the handshake of each TLS connection (ALPN, RFC 7301). One HTTP/2 connection carries

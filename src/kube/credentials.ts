@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads a kubeconfig file into credentials with the `KubeConfig` of @kubernetes/client-node
  * (certificates, tokens, proxies). Adds what version 1.4 lacks and client-go has: `tokenFile`, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Opens connections to the API server: TCP and TLS, or a tunnel through the proxy of the
  * kubeconfig. The TLS handshake offers the protocols (ALPN); a server that chooses none speaks

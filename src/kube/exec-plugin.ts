@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The exec plugin of a kubeconfig: how it is run, and what its output says. Pure. Rules:
  * `Authenticator`, k8s.io/client-go/plugin/pkg/client/auth/exec. The library would run it without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * HTTP/1.1 to the API server: one request at a time on each connection, and connections are kept
  * for the next request.

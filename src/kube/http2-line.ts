@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One HTTP/2 connection to the API server (RFC 9113), which carries any number of requests and
  * watches. Its health is checked as in client-go (`ReadIdleTimeout`, `PingTimeout`): after 30 s

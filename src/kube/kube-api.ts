@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The KubeApi port over HTTPS, with the credentials of a kubeconfig. Never throws, and never
  * retries: that is up to the caller.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The kubeconfig file over time: it may not exist yet (before TLS bootstrap), and it changes (a
  * rotation, a new cluster). Checked before each request, and parsed again only when it was

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The transport of requests to the API server, as types: `kube-api.ts` sends over a Transport, and
  * `connections.ts` builds one from lines. A line is a connection, or a pool of connections that

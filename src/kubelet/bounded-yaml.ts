@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses YAML that comes from outside. A short text without aliases and merge keys is parsed here:
  * that takes milliseconds. Any other is parsed in a process of its own, which can be ended: 941 KB

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The values of kubelet's config that the health probes need: of its file, and of the drop-ins that
  * kubelet merges over it. Reads files again only after one changed: the agent looks every few

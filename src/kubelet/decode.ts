@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Decodes a KubeletConfiguration as kubelet does: strict about JSON types, lenient about unknown
  * fields. Pure; the YAML parser is passed in, since JSON does not need it. Rules:

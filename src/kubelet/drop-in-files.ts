@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which files kubelet merges over its config file, and in which order: those of `--config-dir`.
  * Rules: `mergeKubeletConfigurations`, cmd/kubelet/app/server.go (1.30 to 1.37): `filepath.WalkDir`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Paths of fields: how they are written, and the values they lead to. Pure. */
 
 import { posix } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Type of the entries in the table of fields: JSON type, kubelet versions, defaults. Types only.
  */

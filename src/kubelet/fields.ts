@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every field of KubeletConfiguration with its JSON type and the minor versions of kubelet that
  * added and removed it. Pure. The table is read from upstream's sources, and stands in the order of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The feature gates of every kubelet in the tables: their stages and defaults by minor of 1.x,
  * whether they are locked, and which gates they need. Pure. The table is read from upstream's

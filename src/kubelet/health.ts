@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Probes kubelet's `/healthz`. Never throws and never waits longer than its limit: a server that
  * accepts the connection but does not answer is not healthy.

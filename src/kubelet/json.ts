@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses JSON as kubelet does, with positions and without a library. Pure. Rules: encoding/json,
  * which checks the whole text first, and github.com/json-iterator/go, which does not accept `1.0`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds in a text what no config is meant to have: a template that nobody rendered, and characters
  * that a word processor or a web page put in place of plain ones. Pure. Syntax: text/template of Go

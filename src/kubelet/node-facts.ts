@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Facts about this machine: memory, swap, CPUs, operating system, kernel. For display, and for
  * preflight, which compares reservations with them.

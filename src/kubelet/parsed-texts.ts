@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The results of parsing, for code that may not wait: a look at a text that is not parsed yet
  * starts that, and the owner looks again. A result is handed over once: the owner keeps what it

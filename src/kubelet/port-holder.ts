@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Judges who listens at a port by the listening sockets of its network namespace. Pure. The kernel
  * hands a connection to the most specific of them: the address itself, then all addresses of IPv4,

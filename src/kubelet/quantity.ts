@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses Kubernetes quantities exactly: `1Gi`, `500m`, `1.5e3`. Pure. The unit is a billionth, the
  * smallest that can be written. Rules: `ParseQuantity`,

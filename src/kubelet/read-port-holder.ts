@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads who has a port of kubelet, from /proc of kubelet's process: its network namespace
  * has to be the agent's own, where the agent asks. Needs no capability, unlike /proc/PID/fd and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The value to write in place of one of the wrong type. Pure. The advice repeats a value only if
  * that is a number, true or false, or in the syntax of the kubelet flag of the same name, which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether kubelet decodes the same config from two texts: other comments, other quotes, another
  * order of keys. In doubt the two differ. A text in which decoders of YAML are known to disagree,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Why a text is neither YAML nor JSON, in the words of whoever wrote it: a parser says where it
  * stopped, which for a template or a curly quote helps nobody. Pure. Changes the detail and the

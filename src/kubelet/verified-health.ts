@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * kubelet's health, as far as it is kubelet that answers. The answer of a stranger at the port, or
  * its silence, tells nothing of kubelet. Pure but for its ports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Objects that people give in place of a KubeletConfiguration: those of other tools that contain
  * one, or that only look like one. Pure. A row says how it is known, where kubelet's config is in

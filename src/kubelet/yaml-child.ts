@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The program that parses one YAML text in a process of its own: the text on standard input, the
  * result on standard output as JSON. `bounded-yaml.ts` starts it. Its memory is limited by a flag

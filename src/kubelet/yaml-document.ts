@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Results of parsing YAML, and what parses a text that comes from outside. Types only. */
 
 import { isObject } from '../values/is-object.ts'

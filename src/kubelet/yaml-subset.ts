@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The part of YAML that the library and kubelet's own readers take alike, so that kubelet decodes
  * what the agent judged. Pure. It lists what a text may contain, by the tokens of the library;

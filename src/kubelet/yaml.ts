@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses YAML as kubelet does. The only module that imports `yaml`; loaded on demand, since it
  * takes memory. Never throws for an invalid text, and bounds the cost of any text. Rules:

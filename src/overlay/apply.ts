@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The assignment once the assigned ConfigMap is merged with its bases, its layers and the patches
  * of this node. Pure, apart from what is passed in. If they cannot be merged, the node stays as it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The texts that the assigned one is merged with, from what was read of its bases and layers. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The layers of a config that this node merges, and which of them a field comes from. Pure; what
  * parses YAML is passed in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Merges a part over its bases, and layers over either a part or a whole config. Pure; what parses
  * YAML is passed in. Refuses a root that kubelet would not read as a KubeletConfiguration, and

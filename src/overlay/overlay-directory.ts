@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Keeps this node's overlay in memory and follows changes of its directory. The directory must
  * settle before its content counts; until then the previous overlay stays in effect, and at the

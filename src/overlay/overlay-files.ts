@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the files of this node that are merged over what is assigned. Pure; the files are passed
  * in. Errors are returned, not thrown. Reads no more bytes than a ConfigMap can hold.

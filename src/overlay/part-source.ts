@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Assignment sources that merge what is assigned on this node: parts with the local config, and all
  * configs with the overlay. Pure: what parses YAML, the clock and the timer are passed in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files on a node that are merged over what the cluster assigns: the overlay, which is for
  * every config, and the instance config of kubeadm, which is for the ConfigMap of kubeadm. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Turns the files of the overlay into one view. Pure; what parses YAML is passed in. If one file is
  * faulty, the whole overlay is: a partly read overlay is rejected.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads files as patches, applies patches to a config, and writes the result. Pure; what parses
  * YAML is passed in.

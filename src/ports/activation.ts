@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The port through which the agent sets what kubelet starts with next. Adapters:
  * `src/systemd/*-activation.ts`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ports for the assignment of this node: its source, the local config that a part is merged
  * into, and the record that nodes coordinate a rollout through. Adapters: `src/source/`.

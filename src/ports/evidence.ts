@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The port that asks for evidence about the running kubelet. Adapter:
  * `src/evidence/worker.ts`.

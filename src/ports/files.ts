@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The port for durable files. Adapter: `src/checkpoint/files.ts`. */
 
 /**

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The port for requests to the API server. Adapter: `src/kube/kube-api.ts`. */
 
 /** Never throws. The adapter takes care of authentication, TLS and timeouts. */

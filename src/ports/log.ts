@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The port for the log. Adapter: `src/systemd/journal.ts`. */
 /** A structured log, one fact per line. `fields` never contain a secret. */
 export interface Log {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ports that check a config before kubelet is restarted with it, and that ask kubelet what it
  * made of it. Adapters: `src/preflight/agent-preflight.ts`, `src/preflight/configz/`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`,
  * `src/runtime/`, `src/source/drain.ts`.

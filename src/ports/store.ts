@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ports for state on disk: the dynamic config directory and `/run`. Adapters:
  * `src/checkpoint/`, `src/report/history.ts`.

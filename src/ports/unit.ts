@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ports for kubelet's systemd unit: systemd's word on it, and the journal's. Adapters:
  * `src/systemd/`.

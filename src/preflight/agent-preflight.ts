@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Preflight for the agent's loop. Short checks return their result at once; long ones (kubelet in
  * its sandbox) continue in the background, one at a time, and end when their config is no longer

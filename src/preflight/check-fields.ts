@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks the fields of a candidate: keys that kubelet ignores, types it cannot load, values that
  * fail its validation or its start. Pure. It refuses only what a kubelet of this version would

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Sets of CPUs or NUMA nodes, as the kernel and kubelet write them: `0-3,8`. Pure. Rules:
  * cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. Kubelets before 1.22 had a parser

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the text of a candidate: into the config that kubelet decodes, with positions, or only to
  * see whether it can be decoded. It accepts exactly what `kubelet/decode.ts` accepts. Pure; what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares the config that kubelet reports at /configz with the config file it was started with.
  * Runs once for each healthy kubelet process and logs each result once. Without it, a flag that

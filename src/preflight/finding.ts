@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The results of preflight: findings, each about one place of the config, and the report that
  * contains them. Every part of preflight returns findings; only the report decides whether the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Guards: checks of a config that kubelet starts with, but that would take its node out of the
  * cluster or end what runs there. Each refuses by default, and the setting `guards-off` turns it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Inspects a config with this node, its kubelet and what that runs: the candidate of the agent's
  * loop, a fallback, and what a command asks. Pure; who looks at the node is passed in.

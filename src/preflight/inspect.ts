@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs every part of preflight on one candidate and combines the results. Pure except for the
  * parts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Input and output of preflight: the contract between its parts, the composition and the command
  * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Kubelet's version, as `kubelet --version` prints it. Pure. */
 import { LAST_IN_TABLES, NEWEST_MINOR, OLDEST_MINOR } from '../kubelet/fields.ts'
 

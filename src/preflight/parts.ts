@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The parts of preflight behind their common interface: field rules, node rules, change rules, and
  * kubelet itself. The rules are in other modules; the facts they need are passed in. Away from its

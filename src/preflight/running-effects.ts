@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * For `check`: the parts of the config that kubelet runs which have no effect on this node,
  * although nothing refuses them. Pure.

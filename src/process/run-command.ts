@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs a command to its end: an argument list without a shell, a time limit, bounded output.
  * Returns how it ended as a value; never throws or rejects. A command that exceeds a limit or is
- * aborted is killed with SIGKILL, and left behind where that does not end it. Until that one ends,
- * the same program is not started again. The only module that imports node:child_process.
+ * aborted is killed with SIGKILL, and left behind where that does not end it. The same program is
+ * not started again until that one ends.
  */
 import { type ChildProcess, type ExecFileException, execFile, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { errorCode, errorMessage } from '../values/errors.ts'

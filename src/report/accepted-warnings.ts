@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The warnings of preflight about the assigned config when it accepted it, for the annotation. Kept
  * on disk (`meta/warnings`), since an agent that starts again does not check again the config that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The annotation `kubelet-cfg-agent.io/status`: the state of the node as JSON, for API servers that
  * no longer have `Node.status.config`. The first four fields have that shape (`NodeConfigStatus`):

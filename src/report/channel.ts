@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One contract for a channel by which the Node shows what the agent says: what the channel says,
  * when, and how a refusal is met. `NodeField` has the second half of it, and `FieldWork` carries it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of the channels by which the Node shows what the agent says. To add one, write what it
  * says, add its name to `publications.ts`, and an entry here.

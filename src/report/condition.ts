@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Node condition `KubeletConfigReady`: whether the assigned config has proved itself on this
  * node. Pure. The timestamps of the condition are added when it is written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The interface through which other modules count: they never import the metrics, which may be
  * switched off.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * When the trial or the wait ends, in wall clock time and whole seconds. Pure. The times are
  * computed at each look from two clocks, which drift apart; a difference of up to two seconds keeps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Transitions as Kubernetes Events: how one is made, and how they are sent, oldest first. Pure,
  * apart from what is passed in.

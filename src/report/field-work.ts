@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Keeps one field of the Node up to date. Writes the latest value, and only if the server shows
  * another one; reads the answer, since a server may drop or alter a field without an error. Sends

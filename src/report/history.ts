@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `history.jsonl` in the dynamic config directory: the latest thousand or so transitions. No
  * decision depends on it: it never throws, and a full disk only delays it (transitions that could

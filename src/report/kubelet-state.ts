@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The state of kubelet itself for the reports: whether it is steady, which config it is about to
  * run between two starts, and whether it is ill while its node is paused. Pure.

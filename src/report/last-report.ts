@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `report` in the runtime directory: what the running agent said last about this node, for
  * `status`, which reads no API server and so cannot know that a download fails. Written on change,

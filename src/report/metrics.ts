@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The metrics, in registries of their own: upstream's four gauges under their old names (Kubernetes
  * 1.20 `pkg/kubelet/metrics`), and the agent's. The only module that imports prom-client; import it

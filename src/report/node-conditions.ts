@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The conditions of the Node as a channel. Pure. Both are written in one patch, which leaves
  * kubelet's conditions alone: a strategic merge patch merges `status.conditions` by `type`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The things that the agent can publish, by the names in the settings: the channels of
  * `channels.ts`, and events on a config about its rollout. Names alone, since the settings are read

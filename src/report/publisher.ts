@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Publishes the agent's reports to the API server: the Node's `status.config`, conditions,
  * annotation and label, and events. Each has a worker of its own, so one that waits or is refused

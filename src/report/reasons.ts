@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The conditions `KubeletConfigReady` and `KubeletConfigDegraded`, and what each reason means for
  * them and for the label. Pure.

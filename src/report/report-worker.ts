@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A background task that publishes one kind of report, one request at a time, and never blocks the
  * loop. Before each request it checks again what is due; `wake` only ends the wait and carries no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reports the result of each pass of the loop: the Node status and gauges when the agent waits,
  * counters when it acts, and a log line when the phase has changed. Remembers the last report;

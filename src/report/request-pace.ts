@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How often requests about one thing are made, and what follows from a refusal of the API server.
  * Pure, apart from the clock that is passed in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * HTTP for Prometheus and for probes: `/metrics`, `/healthz` (the loop is running), `/readyz` (the
  * assignment is known). Any account of the machine can connect to a loopback address, so that what

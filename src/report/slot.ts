@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * When a node tells of a change that nodes share, before its own turn to follow it. Pure. An edit
  * reaches all nodes at the same moment, and each would write to its Node several times within two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The status of this node: assigned, active, last-known-good and one error, as in upstream's
  * `Node.status.config`. Pure; all reports (Node status, condition, annotation, gauges, commands)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Tells in the history when an assignment cannot be used (`invalid`) or its ConfigMap cannot be
  * read (`download-failed`), and when that has ended (`synced`). Events are made from the first two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The metrics as a file for the textfile collector of Prometheus' node exporter, which reads files
  * named *.prom and takes their modification time for `node_textfile_mtime_seconds`. So the file is

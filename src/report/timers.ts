@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How long a config takes to be applied, and to pass its trial, as pure folds over the snapshots
  * since the start of the agent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The trial and its rollout as the Node and the metrics show them. Pure. Each text that is written
  * costs a request on each of ten thousand nodes, so the answers of one trial are shown together, a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Why the condition cannot tell what is assigned: the assignment has not been read since the agent
  * started, or not for a while. Pure. The texts are fixed, since details may contain a file of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The decision about a rollout: whose turn it is, and what this node has to write. Start reading
  * here. Each rule looks at one Standing and yields a decision, or undefined where it does not

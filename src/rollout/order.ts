@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * In which order nodes come: a number in [0, 1) for each node and content, from the first bytes of
  * a hash. Each node computes its own without knowing the others. Another content has another order,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The plan of a rollout: the annotation `kubelet-cfg-agent.io/rollout-plan` of the config, one
  * setting a line or separated by commas, for example `waves: [1%, 10%, 50%, 100%], witnesses: 5`.

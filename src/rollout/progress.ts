@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How far a rollout has come, for the condition, `status`, metrics and the command line. Pure. */
 import { isFlag, isNumber, isText, listOf, shape, type TypeOf } from '../values/json-shape.ts'
 import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The record of a rollout: the `data` of the ConfigMap that nodes coordinate through, read. Pure.
  * Values are words with a space between, since an admission policy can parse neither JSON nor YAML:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules of a rollout, in the order of `decide.ts`, which says when each applies. Pure.
  * docs/rollout.md, "The rules", has R1 to R9.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Silence (R9): a claim is silent when its own deadline has passed in contact time, which is time
  * in which this node could read the record. So an outage, of this node or of the API server, makes

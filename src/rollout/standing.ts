@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Standing: what several rules derive from a view, computed once for each decision. And the
  * decisions that rules have in common. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The input of one decision about a rollout, as data, and its result. The record is read first,
  * then the config, both at the newest (R3): where they differ, the config is newer. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The writes of a node to the record, each a merge patch of `data` with the resourceVersion that it
  * was decided on. Pure. A write changes `state` and this node's own key. Only a begin removes keys:

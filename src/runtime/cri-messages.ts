@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Decodes the answers of CRI that the agent asks for: k8s.io/cri-api, runtime/v1/api.proto, whose
  * numbers of these fields are the same in v1alpha2. Reads the wire format

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The calls of CRI that the agent makes. Pure but for its connections, which it is given. It calls
  * version v1, and v1alpha2 of a runtime that does not know v1 (containerd before 1.6), and

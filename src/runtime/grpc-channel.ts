@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One HTTP/2 connection to a Unix socket, for a few unary calls of gRPC (PROTOCOL-HTTP2.md of
  * grpc/grpc). Calls never reject; each ends within its time, and no answer is kept beyond its

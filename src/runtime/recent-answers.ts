@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How the agent asks the container runtime: not before it needs to, not one that others than root
  * may have put there, and in a pass of the loop without waiting for it. Pure but for its ports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The settings of preflight: which changes of kubelet's config a running node accepts, and how a
  * config is checked. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * SIGHUP: applies the settings that can change while the agent runs, and logs the others, which
  * wait for the next start. Does nothing but log.

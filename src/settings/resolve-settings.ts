@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the value of each setting: flags win over environment variables, these over the config
  * file, and that over defaults. Collects all problems, so an operator can correct them in one go.

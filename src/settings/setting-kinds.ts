@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rows of the table of settings, and the kinds of their values: how each is parsed from text,
  * why text is refused, and how a value is shown. Flags, environment and config file all give text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of settings. Flags, environment variables, config file keys, help texts, man pages and
  * defaults are all derived from it. Large groups have files of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The settings of where assignments come from: the cluster, a directory of manifests, and this
  * node's overlay. Pure.

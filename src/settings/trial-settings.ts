@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The settings of the trial: when a config becomes last-known-good, when it is rolled back, what
  * evidence that takes, and how often kubelet may be restarted. Pure.

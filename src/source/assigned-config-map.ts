@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ConfigMap that is assigned, those under it, and those laid over it: the watch of each, what
  * was read of it last, and its pause.

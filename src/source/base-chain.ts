@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Follows the bases of a part from ConfigMap to ConfigMap. Pure. Each ConfigMap may appear once,
  * whichever of its keys is used, since the annotation is about all of them.

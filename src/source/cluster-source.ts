@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Assignments from the cluster: watches this node's Node object, the assigned ConfigMap and, where
  * the selector channel decides, the ConfigMaps of the fleet. While the API server is unreachable,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Assignments from a directory of manifests, for machines without an API server. Each file must
  * settle before it counts: the first half of a YAML file is often valid YAML, and could mean local.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether this node is drained: a condition of its Node says so, or it is cordoned, and the only
  * pods left are those that `kubectl drain` leaves (pods of DaemonSets, static pods, completed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Watches the ConfigMaps of a fleet, metadata only. While the server is unreachable, the last list
  * stays in effect. A list that is forbidden never counts as empty, nor does the last one stay in

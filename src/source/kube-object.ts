@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kubernetes objects, read from JSON of any shape: the fields that assignments need, and whether an
  * answer of the API server is what was requested. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Logs changes of the assignment and of the assigned ConfigMap, for the cluster and for manifests.
  * Upstream's log messages where there are any (Kubernetes 1.20 pkg/kubelet/kubeletconfig/watch.go

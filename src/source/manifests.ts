@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Node and ConfigMap manifests: the objects in one file, and the assignment that all files together
  * give one node. A file that does not parse, or two manifests of the same object, never mean local.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether to read and watch the whole Node or its metadata alone. From a server that stores
  * `spec.configSource`, the whole Node. From one that drops the field, the whole Node once and then

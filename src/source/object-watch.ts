@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Watches one object by name: the results of list, get and watch as one view. `watch-loop.ts` makes
  * the requests.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the assignment once, for commands that do not watch it: a Node and its ConfigMap from the
  * API server, or all manifests of a directory. Uses the same rules as the agent. Pure, apart from

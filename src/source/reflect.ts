@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which request to make next about one object, and when: list, then watch from there; where list is
  * forbidden, get and watch; where watch is forbidden too, poll. Works like client-go's `Reflector`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Watches one object, or a labelled collection, until it is stopped: carries out what `reflect.ts`
  * decides over the KubeApi port. Requests start at least a second apart, except for a list and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Where a kubelet's config comes from, as types, and how sources are compared and written in
  * messages. A source is compared whole, as upstream does (`checkpoint.EqualRemoteConfigSources`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A trial, and so a verdict, belongs to one content on one kubelet: the same bytes may fail with
  * another binary, other flags or other drop-ins. Pure.

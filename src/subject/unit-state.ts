@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The answers of systemd about kubelet's unit. Types only. */
 
 /** `systemctl show` of kubelet's unit, parsed, together with what its process was started with. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The parts of a kind of activation: functions that find its wiring in a unit, and a class that
  * implements the port.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of the kinds of activation. To add a kind, write its class and the functions that find
  * its wiring, and add an entry; all other code uses the properties of the wiring.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * All kinds of activation behind one port: the wiring that is passed to each call selects one.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The state of the agent's own unit, from systemd: whether it is to run, and whether it does. Pure;
  * see `read-agent-service.ts`. UnitFileState: systemctl(1), "is-enabled".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The identity of kubelet's program file: the SHA-256 of its content. So a hard link to it, a
  * `touch`, or a copy of the same bytes is no other kubelet, on which every config would have

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The system clock: CLOCK_MONOTONIC, together with the kernel's ID of the boot that it counts from.
  * The ID is read once, on first use: `--help` works without it.

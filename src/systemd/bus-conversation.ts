@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent's conversation on the system bus: it asks systemd for signals
  * (org.freedesktop.systemd1(5)), and takes each signal about kubelet's unit for a hint that

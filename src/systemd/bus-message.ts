@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The little of D-Bus's wire protocol (D-Bus Specification, "Message Protocol") that it takes to
  * hear signals: method calls with strings, and the headers of what comes. Bodies are skipped and

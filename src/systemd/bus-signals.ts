@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Listens on the system bus to what systemd says of kubelet's unit. It keeps one connection, opens
  * it again after a while where it ends or hangs, and never throws: without a bus, systemd is asked

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How systemd builds a command line: it splits text into words and expands variables in the words
  * of `ExecStart=`. Pure. Rules: systemd.service(5) "Command lines", `extract_first_word()` with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which distribution put this kubelet on the node, as far as its unit tells: who writes its config,
  * and which kind of activation fits. Pure. The marks are those of the units that the distributions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Activation by a drop-in of kubelet's own: one file in the directory of `--config-dir`, which
  * kubelet merges over its config file. Without it, kubelet starts with its local config: that file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The record of the drop-in that the agent adds: which source each content belongs to that may be
  * in place. Pure. A fallback is recorded when it is staged, so falling back writes nothing here and

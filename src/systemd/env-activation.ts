@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Activation through kubelet.env: the file names the checkpoint that kubelet starts with next;
  * without the file, kubelet starts with its local config. The fallback's version of the file is

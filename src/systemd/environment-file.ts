@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Variables are not expanded, as in systemd. The state machine is systemd's own
  * (`parse_env_file_internal()`, src/basic/env-file.c, with the behaviour measured with 252);

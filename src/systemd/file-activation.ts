@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Activation by replacing the config file that the unit's `--config` names. The original is stored
  * in the dynamic config directory and restored, byte for byte, for local. If anything else changes

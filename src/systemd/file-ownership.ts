@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Owner and SELinux context of a file, which must stay the same when it is replaced. The context is
  * copied with chcon(1), because Node.js cannot set extended attributes, and only if SELinux is

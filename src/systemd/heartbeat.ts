@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Decides when to notify systemd, and of what. Only a complete pass of the loop sends a message: if
  * the loop hangs, no message follows, and systemd's watchdog restarts the agent. Each message

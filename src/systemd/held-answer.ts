@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The last answer of `systemctl show`, which stands for a new one as long as systemd has said
  * nothing of the unit since it was asked for. A signal that is lost must cost no more than a late

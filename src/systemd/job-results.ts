@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads from the journal how systemd's jobs for kubelet's unit ended, with the command
  * `journalctl`. PID 1 writes a line where a start came to nothing since a unit that is required had

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The log: one fact per line on stdout, written before the call returns. Under systemd a line is
  * `<6>message key=value ...`: journald adds the time and takes the priority from the prefix, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Chooses, from the log of one process of kubelet, the message that explains its exit, and makes it
  * fit to publish: one line, bounded, without control characters and secrets. Pure.

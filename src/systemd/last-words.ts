@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads from the journal what a process of kubelet said last, with the command `journalctl`. It
  * runs at most once for a process, or a few times while the journal does not have the lines yet: a

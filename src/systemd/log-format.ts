@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Log lines: the formats that people read, which of them fits where stdout leads, and the fields as
  * plain values and as text. Pure.

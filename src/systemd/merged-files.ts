@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files that other programs merge with the config of the agent, as a part of kubelet's
  * identity: the drop-ins of `--config-dir`, and the file of `--config` where the agent adds one of

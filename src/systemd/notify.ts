@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Notifies systemd of the agent's state, sd_notify(3). Node.js cannot connect to a socket of
  * datagrams. systemd 253 and later connects to it for the agent (`OpenFile=`), and then a message

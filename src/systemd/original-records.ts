@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The record of a config file that the agent replaces, together with the file that is in its place:
  * the record is kept twice, and the file says which of the two counts.

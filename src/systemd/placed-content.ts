@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The content hash of a checkpoint whose file is put in place. It is recorded, since the file in
  * place outlives its checkpoint, and holds only one key of it.

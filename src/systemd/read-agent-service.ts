@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Asks systemd about the agent's own unit, with one `systemctl show`, for `check`. */
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'

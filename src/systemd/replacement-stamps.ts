@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Records since when a config file has its present content, on CLOCK_MONOTONIC: a kubelet that was
  * started earlier does not run it. Stored under /run, because a reboot starts kubelet anyway, and

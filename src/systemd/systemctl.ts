@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kubelet's unit under the real systemd, through the `systemctl` command and /proc. It never waits
  * for a job and never starts a unit that an operator stopped. It uses the command line of a process

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The record of what the agent has put into a directory of the machine. It is kept twice: in the
  * agent's own directory, and as a hidden file beside the file that it is about. Where one of them

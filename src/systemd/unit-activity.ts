@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Maps systemd's states to what they mean for the agent. Pure. The states are those of systemd 252
  * (`unit-def.c`); later ones have a comment with the version that added them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The definition of kubelet's unit as systemd has loaded it, and the environment that it gives
  * kubelet. Pure. Which assignment of a variable wins is in systemd.exec(5), "EnvironmentFile=".

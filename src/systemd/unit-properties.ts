@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses the output of `systemctl show` for a service. Pure. The format is that of systemd 252
  * (`print_property()` in src/systemctl/systemctl-show.c). It joins `argv[]` with single spaces and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether each kind of activation can give kubelet its config through the unit as it is, and if
  * not, why. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The facts about kubelet's unit that the agent needs, derived from its definition: above all,
  * whether the unit takes its config from the agent. Pure.

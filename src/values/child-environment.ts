@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The whole environment of the programs that the agent runs: they get nothing of its own. Pure.
  */

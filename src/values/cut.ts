@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Shortens texts for people, and puts them on one line. Pure. */
 
 /** Cuts between UTF-8 characters, never within one. */

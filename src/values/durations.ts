@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Durations as operators write them: `10m`, `1m30s`, `250ms`. The syntax is that of kubelet's own
  * config, without a sign. Inside the agent a duration is a whole number of microseconds, the unit

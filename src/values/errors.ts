@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Makes errors with a code, and reads the message and the code of an error, whatever was thrown.
  * Pure.

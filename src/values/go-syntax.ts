@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Values as Go programs, and so kubelet's flags, options and config, write them. Pure. */
 
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True']

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * IP addresses as kubelet reads them, with leading zeros. Pure. Source: `ParseIPSloppy` of
  * k8s.io/utils/net, which is `net.ParseIP` of Go up to 1.16.

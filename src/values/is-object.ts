@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Tells a JSON object from other values. Pure. */
 
 export type JsonObject = Readonly<Record<string, unknown>>

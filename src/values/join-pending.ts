@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Joins a question to an earlier one that is not answered yet. The kernel may never answer about a
  * path on a mount whose server is gone, and each question about it holds one of the few threads

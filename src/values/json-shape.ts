@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks that JSON read from a file has a shape. The type of what is stored is derived from its
  * shape, so both say the same. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules for names of namespaces, of objects and of keys in a ConfigMap (`IsDNS1123Label`,
  * `IsDNS1123Subdomain` and `IsConfigMapKey` of k8s.io/apimachinery `pkg/util/validation`). A name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the known name that somebody who wrote an unknown one can only have meant: the same but for
  * case and signs, one that begins so, or one with a slip in its spelling. Pure. No answer is better

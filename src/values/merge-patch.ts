@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * JSON Merge Patch, RFC 7386: objects are merged, other values and lists are replaced whole, null
  * removes a key. Pure; changes neither argument. Keys keep their order and new keys follow, so the

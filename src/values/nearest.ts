@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the known name nearest to a mistyped one, by edit distance with transpositions (optimal
  * string alignment), ignoring case. `nearest` returns a name whenever there is one, however

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads TOML (toml.io, 1.0) as far as the configuration of a container runtime needs it: tables,
  * dotted and quoted keys, strings of one line, booleans and arrays. Pure. Other values (numbers,

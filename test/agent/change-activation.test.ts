@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The operator selects another kind of activation while kubelet runs a config of the agent. */
 import { dirname } from 'node:path'
 import t from 'tap'

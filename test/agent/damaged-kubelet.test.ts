@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A kubelet on disk that starts with no config, such as one that an upgrade left truncated: it says
  * nothing about any config.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A step does on paper what it does to the node: the Snapshot that `carryOut` folds out of a step's
  * effects shows the records that the next observation reads. So `plan` and the property tests run

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A record of a source that means local is an empty file. So is what a disk may leave of any other
  * record, after a power loss or a restore: unknown never means local.

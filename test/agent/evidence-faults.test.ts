@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Faults of the node and of the API server that are no config's fault, as the evidence shows them.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { ALL_REQUIRED, API_QUESTIONS, type Question, type SeenFact } from '../../src/evidence/kinds.ts'
 import type { ConfigMapSource, ConfigSource } from '../../src/subject/config-source.ts'

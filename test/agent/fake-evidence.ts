@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Evidence for a simulated node: each question is answered at once, and by default well. A test
  * replaces single answers, or lets them take time.

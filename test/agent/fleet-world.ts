@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Several nodes around one API server in memory, each with its loop, its disk and its worker for
  * the record of a rollout. Time moves for all of them at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** In processes of its own: the flags and the collections are those of a whole process. */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'

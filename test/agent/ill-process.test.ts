@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A kubelet that hangs is left, whatever is meant to run next and however often it was restarted.
  */

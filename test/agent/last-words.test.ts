@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A verdict names its cause: what kubelet said before it exited. The same words twice are a crash
  * loop.

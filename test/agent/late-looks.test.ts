@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Looks at kubelet that come late, each after more than the tolerance, and waits of systemd. */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config writes the state file of kubelet's CPU manager, and fails. Last-known-good then dies of
  * that file, until a person deletes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A kubelet that is down and that nobody stopped is started again. One that a person may have
  * stopped is not. Systemd often shows the same of both.

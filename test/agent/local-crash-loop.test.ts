@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A crash loop with nothing assigned: the agent restarts nothing, and the Node says so soon and
  * without a break.

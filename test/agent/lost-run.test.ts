@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * /run is lost while kubelet has yet to be restarted into what is in place. Where `--config` names
  * the same file whatever is in it, only the time at which that was put there tells that kubelet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The running config is known by kubelet's command line, also where the files that it names are
  * gone. Unknown never means local, and a healthy kubelet is not restarted for a lost file.

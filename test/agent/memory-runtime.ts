@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The records of /run in memory: what ends with a simulated boot. */
 import type { GotValue, PutValue, RunName } from '../../src/decision/record-table.ts'
 import type { RecordStore } from '../../src/ports/store.ts'

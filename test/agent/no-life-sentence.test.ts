@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A config that proved itself here is not condemned for a short fault of the node. */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { readAssigned, readLocalConfig } from '../../src/agent/node-configs.ts'
 import type { ActivationStamp } from '../../src/ports/activation.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A unit of Type=notify is starting until kubelet says that it is ready, which one that hangs never
  * does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type EvidencePorts, observeEvidence } from '../../src/agent/observe-answers.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'

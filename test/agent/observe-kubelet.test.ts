@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
 import { NOT_PROBED, probeNeeds, readRuntimesAhead } from '../../src/agent/probe-needs.ts'

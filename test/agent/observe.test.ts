@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
 import type { RunName } from '../../src/decision/record-table.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Faults that overlap with a fallback. They leave no good config condemned. */
 import t from 'tap'
 import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An overlay of the node in the core: an edit of it goes the way that an edit of the ConfigMap
  * goes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A part over the local config in the core: the result goes the way that a whole config goes, and
  * an edit of the local config goes the way that an edit of the ConfigMap goes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A pause of the ConfigMap keeps other versions away, and nothing that fails. */
 import t from 'tap'
 import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'

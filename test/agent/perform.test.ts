@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { perform } from '../../src/agent/perform.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A world in which configs have passed their trials, and what tests ask of it afterwards. */
 import type { Test } from 'tap'
 import type { ClusterPause } from '../../src/decision/desired.ts'

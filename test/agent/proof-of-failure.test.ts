@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Proofs that a config failed, and things that prove nothing. A crash loop may be slower than a
  * trial.

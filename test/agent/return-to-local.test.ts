@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import { describeCondition } from '../../src/report/condition.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { MINUTE_US } from '../decision/snapshots.ts'
 import { FleetWorld, RECORD } from './fleet-world.ts'

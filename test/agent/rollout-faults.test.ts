@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'

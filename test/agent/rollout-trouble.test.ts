@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A node in trouble while its assigned config waits for a rollout. */
 import t from 'tap'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'

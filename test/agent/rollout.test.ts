@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { ROLLOUT_OFF } from '../../src/decision/staging.ts'
 import { NoRolloutRecord } from '../../src/source/rollout/rollout-worker.ts'

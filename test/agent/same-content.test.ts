@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The same config in other bytes: a comment, quotes or the order of keys has changed. */
 import t, { type Test } from 'tap'
 import { ContentRecognizer } from '../../src/agent/recognize-content.ts'

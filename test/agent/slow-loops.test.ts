@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Crash loops that are slower than a trial, of configs that the operator changes before each has
  * exited often enough.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Each kind of activation on the disk of a small world. */
 
 import type { Activation } from '../../src/ports/activation.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One node to try the loop on: the real stores over a disk in memory, the real activation, the fake
  * unit, and a clock that a test moves. Chance, crashes and the API server are not here: test/sim

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A pass of the loop that still waits when the agent has to end, or to start over. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A process that is not kubelet has kubelet's health port. */
 import t from 'tap'
 import { nextStep } from '../../src/decision/rules.ts'

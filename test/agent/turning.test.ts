@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Who is told that the loop turned, and that a loop which hangs tells nobody: the watchdog of
  * systemd relies on it.

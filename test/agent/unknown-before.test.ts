@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A state of the node before a config that is not known neither condemns that config nor promotes
  * it: B does harm that only evidence sees, and the agent cannot compare, or has lost the state that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The disk does not return kubelet's binary, as after a boot: kubelet goes by a stand-in name. */
 import t from 'tap'
 import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'

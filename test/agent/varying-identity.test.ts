@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A kubelet that has another identity at each start, as by an environment file with its time. */
 import t from 'tap'
 import type { Step } from '../../src/decision/step.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Static pods that had not started yet when the baseline was taken: nobody knows whether they would
  * have, so a config under which they do not start has lost nothing, and shows nothing.

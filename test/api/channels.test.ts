@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Test } from 'tap'
 import t from 'tap'
 import type { Json } from '../../demo/api-server/objects.ts'

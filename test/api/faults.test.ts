@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { constants } from 'node:http2'
 import t from 'tap'
 import { errorEvent, type Fault, refusal } from '../../demo/api-server/reply.ts'

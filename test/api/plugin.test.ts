@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The plugin's lists: in pages, whatever the size of the fleet, and past an expired version. */
 import t from 'tap'
 import { PAGE } from '../../src/command/list-pages.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** An HTTP proxy that opens tunnels (CONNECT, RFC 9110, 9.3.6), as a kubeconfig names one. */
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A TCP relay between the agent and the test API server, which can freeze the connections that are
  * open: they stay open and carry nothing, as when a machine or a firewall on the way dies.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t, { type Test } from 'tap'
 import type { ApiRequest } from '../../demo/api-server/request.ts'
 import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'

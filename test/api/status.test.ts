@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Condition and annotation, written to the Node over real HTTPS, with a metadata watch and with
  * rights that come and go.

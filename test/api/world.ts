@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent's source of assignments over real HTTPS against the test API server, on a clock that
  * only the agent's own pauses advance: a pause of a minute passes at once, and what happens on the

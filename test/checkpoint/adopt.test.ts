@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { adoptKubeletStore, findKubeletStore, openAdoption } from '../../src/checkpoint/adopt.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The content of the files in `fixtures/0.1.0/`, which are frozen: the agent of that version wrote
  * them. Every field is there that it could write.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Safe names, and sources and data made of them, for property tests; biased towards names that are
  * not strings in YAML.

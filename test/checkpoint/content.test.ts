@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Crashes the process or the machine before and after each primitive step of an action, and checks
  * what is left.

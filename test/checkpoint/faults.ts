@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { silentLog } from './silent-log.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The contract of DurableFiles, for the real disk and the one in memory. */
 import t from 'tap'
 import type { Disk } from '../../src/checkpoint/disk.ts'

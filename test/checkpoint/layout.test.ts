@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { join, normalize } from 'node:path'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A newer agent reads the records of an older one: the frozen files of each version are read with
  * the present code. An older agent reads those of a newer one as far as it can: the same files with

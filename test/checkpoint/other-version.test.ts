@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Agents of other versions and the records that were added since 0.1.0, whose own are in
  * `older-agent.test.ts`. An agent that does not know a record leaves it where it is, and the files

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Log } from '../../src/ports/log.ts'
 
 /** A log that records warnings and errors. */

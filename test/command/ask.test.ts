@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { ask } from '../../src/command/ask.ts'

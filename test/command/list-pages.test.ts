@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { listPages, PAGE } from '../../src/command/list-pages.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { complete } from '../../src/command/complete.ts'
 import { helpOn } from '../../src/command/help.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { COMMANDS } from '../../src/command/agent/command-list.ts'
 import { Failure } from '../../src/command/command.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The shapes are those that the tools document; see `kubelet/wrappers.ts`. */
 import t from 'tap'
 import type { CommandContext } from '../../src/command/agent/command.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
 import { describeSource } from '../../src/subject/config-source.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Snapshots of every shape, sensible or not: whatever can be read must be decided on. And what a
  * step does to one, for chains of steps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { findBasePath, runningConfigPath } from '../../src/decision/base-config.ts'
 import { fileWiring } from '../../src/systemd/wiring-kinds.ts'

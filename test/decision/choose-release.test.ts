@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { chooseRelease } from '../../src/decision/choose-release.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { asCandidate, makeVerdict, mayTryAgain } from '../../src/decision/condemn-failure.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The effects of steps on the records, on paper: nothing that was proven outlives its reason. */
 import t from 'tap'
 import type { Effect } from '../../src/decision/effects.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Channel, ChannelState, Desired } from '../../src/decision/desired.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { chooseLeft, isLocalRefused, listLeft } from '../../src/decision/left.ts'
 import { choosePrunable } from '../../src/decision/prune.ts'

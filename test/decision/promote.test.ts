@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { carryOut } from '../../src/decision/carry-out.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'

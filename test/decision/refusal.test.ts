@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that preflight refuses while another one runs: what runs goes on, with its trial and its
  * promotion. With `whenRefused: last-known-good` the node falls back, as kubelet's own Dynamic

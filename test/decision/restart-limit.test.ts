@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Which restarts count towards the hourly limit, and what it holds up. */
 import t from 'tap'
 import type { RestartRecord } from '../../src/decision/records.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** An activation says whether its target is what is in place, in other bytes. */
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'

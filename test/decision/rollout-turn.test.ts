@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node whose assigned config goes by a rollout: what runs without a turn, and what waits for one.
  */

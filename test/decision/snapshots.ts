@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Snapshots to decide on: by default a node that is settled on config A, and small pieces that
  * change one fact each, to be spread over it. `snapshot({ ...wants(B) })` is that node when its

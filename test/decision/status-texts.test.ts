@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import * as texts from '../../src/decision/status-texts.ts'
 import { source } from '../report/build.ts'

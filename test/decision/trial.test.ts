@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { TrialBoots } from '../../src/decision/records.ts'

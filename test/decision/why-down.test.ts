@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { asksForJobs, describeDown, describeStay, explainDown, hasOwnStartFailed } from '../../src/decision/why-down.ts'
 import type { UnitActivity, UnitDown } from '../../src/subject/unit-state.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { shorten, tellLog, tellRecord, tellStatus } from '../../demo/narrate.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'

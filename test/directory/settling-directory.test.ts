@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { SettlingDirectory, type Unsettled } from '../../src/directory/settling-directory.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Faults of the code blocks in the documents: every block says what it holds, and holds that. Each
  * problem is one line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Commands, patches and YAML of the documents are such as the program, npm and kubectl take, and
  * the examples print what the documents say.

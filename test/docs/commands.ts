@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Faults of the command lines in the documents. Each problem is one line. */
 import { SETTING_NAMES, VARIABLE_PREFIX, variableName } from '../../src/settings/settings.ts'
 import { isJsonObject } from './blocks.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The forms of issues have what GitHub asks of them: it shows none of a form with a mistake. Their
  * links and commands are checked as those of every page.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Each rule of health has a number: one sentence in docs/health.md, one place in the code, and one
  * test.

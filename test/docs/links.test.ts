@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Links and paths of the documents lead somewhere, and every page of docs/ can be reached from the
  * README.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Faults of the links, anchors and paths in a set of pages. Pure: what exists in the repository is
  * passed in. Each problem is one line.

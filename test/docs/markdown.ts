@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses the documents of this repository as far as the tests need: headings with their anchors,
  * links, code blocks, inline code. It knows the Markdown that the documents use (fenced blocks, ATX

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The documents as they are in the work tree: the README and its neighbours, everything in docs/,
  * and what whoever opens an issue or a pull request reads.

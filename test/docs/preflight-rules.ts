@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The rules of preflight, read from its sources: no running program can list them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

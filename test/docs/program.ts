@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Checks a command line against the real command table. Nothing of it is run. */
 import { COMMANDS } from '../../src/command/agent/command-list.ts'
 import { type AgentWorld, agentProgram, prepareAgent } from '../../src/command/agent/program.ts'

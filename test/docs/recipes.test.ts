@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files of deploy/recipes fit each other and the project: kubelets take the configs, the jobs
  * of CI tell good from bad, and names are those that agent and plugin use. test/real/recipes.ts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The reference tables of the documents are complete, and name nothing that the code does not have.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whoever meets a refusal finds what to do: docs/preflight-rules.md has it for each rule of
  * preflight, and docs/runbook.md for refusals before preflight. The words are those of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** docs/reliability.md names tests and commits that exist, so that anybody can check its rows. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

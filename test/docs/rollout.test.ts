@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The table of the plan's settings says what the parser takes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

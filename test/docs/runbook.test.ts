@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whoever meets a reason finds what to do in docs/runbook.md, and for an event in docs/status.md.
  * The reasons are read from the code: from the constants where there are any, and else from its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs the command lines of blocks marked `sh run` as processes, from source, without root and
  * network. Files that they need are the page's own blocks `yaml file=NAME` and the repository's

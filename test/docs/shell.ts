@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Command lines as the documents have them, taken apart: enough of a shell to find the commands of
  * a line and their words. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The simulation holds the agent to the table of times of docs/concepts.md: both have the same rows
  * and the same numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The worked examples of CONTRIBUTING.md are changes that work: each applies to the source as it
  * is, takes as many files as its heading says, compiles, and does what it is an example of.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { askCluster } from '../../src/evidence/ask-cluster.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'

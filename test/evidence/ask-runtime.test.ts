@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { rmSync, symlinkSync, utimesSync } from 'node:fs'
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The evidence after a boot, and since when a node that is not Ready is known to have been so
  * before any config came that was not promoted.

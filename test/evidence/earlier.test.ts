@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that replaces one on trial: what that one broke counts as there before, so that a hasty
  * fix that mends nothing is not promoted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { keepBaseline, recallBaseline } from '../../src/evidence/baseline.ts'
 import { type Baseline, type EvidenceRecord, isKeptBaseline, type KeptBaseline } from '../../src/evidence/kinds.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A property: one outage of the API server, of any length and at any time of a trial, condemns no
  * config with which kubelet is well. Times are seconds after the start of the process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A process on trial that is asked for evidence, and what it is answered. Times are seconds after
  * its start.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { NoAnswer } from '../../src/evidence/kind.ts'

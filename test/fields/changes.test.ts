@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The output of `npm run fields` about two releases, and the code that our rules name. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

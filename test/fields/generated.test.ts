@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The generated tables are what `npm run fields` wrote. Needs no network. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

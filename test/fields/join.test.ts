@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { joinFields } from '../../scripts/fields/join-fields.ts'
 import { packGates, packNeeds } from '../../scripts/fields/join-gates.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The reader, on small modules in upstream's style. It is written in Go: skipped where there is
  * none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The writes that the admission policy of `deploy/` allows, written a second time and without the
  * agent's own parser: every write of an honest node has to pass it, and a lying node is held by it.

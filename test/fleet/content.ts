@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Contents of a config, and what becomes of a node that starts one. What happens to a node follows
  * from its uid, so it is the same at each try.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The state that must hold when everything that can be healed is, and enough time has passed. */
 
 import { DEFAULT_PLAN, freeShare, keepWaves, type Plan, parsePlan } from '../../src/rollout/plan.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Simulated time: what happens next, in a binary heap. Events of one time run in the order in which
  * they were added.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Reads the evidence of a simulated node before a claim, and again when what was read is old. */
 import type { EvidenceAccess } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'

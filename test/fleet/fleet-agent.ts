@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent on a simulated node, around the decision that ships. Watches only wake it: before a
  * write or a start it reads the record and then the config, and decides again (R3). It keeps the

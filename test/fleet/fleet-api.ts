@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The API server of a simulated fleet: ConfigMaps with a resourceVersion, reads at the newest,
  * merge patches that are compared and swapped, and watches. Requests take time, get lost before or

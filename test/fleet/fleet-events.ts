@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The effect of each event on a simulated fleet, and how everything that can be healed is. */
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'

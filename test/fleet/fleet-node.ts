@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One node of a simulated fleet: its kubelet, its trials, and what its disk remembers. The agent on
  * it is in `fleet-agent.ts`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A simulated fleet: nodes, their agents, an API server, and what happens to them. Checks the
  * invariants as it goes.

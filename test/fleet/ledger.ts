@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The events so far in a simulated fleet, as the invariants need them. */
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The writes of a compromised node. Where the API server has the admission policy, that holds it.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run sim:fleet -- [--seed N] [--seeds N] [--from N] [--nodes N] [--table]`: runs random
  * schedules, of small fleets or of so many nodes. For a single seed it prints all that happens.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One edit on a fleet in which nothing else happens, and what comes of it: for the figures in the
  * docs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The contents of objects that agents read, parsed once: thousands of nodes read the same text. */
 import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'

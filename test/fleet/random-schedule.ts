@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A fleet and what happens to it, from a seed: everything that the design names, in random order.
  */

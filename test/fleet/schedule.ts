@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The schedule of a simulated fleet, as data: the nodes, the faults, and the events with their
  * times.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The states of the record that a simulated agent has seen, folded as the agent folds them, and for
  * how long it had contact. The observation stands for what is kept in /run.

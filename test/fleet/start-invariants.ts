@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rule that must hold whenever a node starts a content: the record that it has just read says
  * so. Reads the record's words itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The tables of docs/rollout-figures.md, in Markdown. */
 import type { Nature } from './content.ts'
 import { type OneEdit, type Outcome, runOneEdit } from './one-edit.ts'

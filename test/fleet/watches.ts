@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The watches that a simulated agent holds open: of its config, and of the record while it follows
  * that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The rules that must hold at every write of a node to the record. */
 import { refusal } from './admission.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'

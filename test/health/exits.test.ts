@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The log of exits: ten of each config, however they alternate. */
 import t from 'tap'
 import { ageExits, countRecurringExits, type KubeletExit, logExits } from '../../src/health/exits.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { KubeletExit } from '../../src/health/exits.ts'
 import { findFailure } from '../../src/health/failure.ts'

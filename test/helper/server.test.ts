@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { HelperReply, HelperRequest } from '../../src/helper/protocol.ts'
 import { HelperServer, type Methods } from '../../src/helper/server.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { createAuthority } from '../../demo/api-server/x509.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path'
 import t from 'tap'
 import { BoundedYaml, isCheap } from '../../src/kubelet/bounded-yaml.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { toSocketPath } from '../../src/kubelet/config-file.ts'
 

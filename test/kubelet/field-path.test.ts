@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { formatPath } from '../../src/kubelet/field-path.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Field } from '../../src/kubelet/field.ts'
 import { FIELDS, isFieldName, isKnown, listLeaves } from '../../src/kubelet/fields.ts'

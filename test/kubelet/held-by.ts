@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Ports that all have the same holder. */
 import type { PortHolder, PortHolders } from '../../src/ports/probes.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Two texts of a ConfigMap are compared in the agent's own thread, and may be 1 MiB. All of this
  * takes seconds; a pattern that is quadratic takes minutes, and ends at the time limit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { totalmem } from 'node:os'
 import t from 'tap'
 import { type FactSources, findPrettyName, readMachineFacts } from '../../src/kubelet/node-facts.ts'

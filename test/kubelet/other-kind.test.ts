@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { findOtherKind } from '../../src/kubelet/decode.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'

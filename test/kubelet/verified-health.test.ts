@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type PortHealth, VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
 import type { PortHolder } from '../../src/ports/probes.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { decodeText } from '../../src/kubelet/decode.ts'
 import { findWrapper } from '../../src/kubelet/wrappers.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Texts that are refused since kubelet's readers and the library read them differently, and texts
  * that are not. `npm run yaml:differ` compares very many texts with upstream's decoders.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The end of a play on real components that is out of time. */
 import t from 'tap'
 import { playWithin } from '../real/lab/deadline.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The command line of the tests on real components, and the lanes that it makes. */
 import t from 'tap'
 import { readInvocation } from '../real/invocation.ts'

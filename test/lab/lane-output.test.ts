@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The results that are read from a lane's output. */
 import t from 'tap'
 import { LaneOutput, type LaneResult } from '../real/lab/lane-output.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Ports for servers that are started later, of lanes that run side by side. */
 import t from 'tap'
 import { findFreePort, portsOfLane } from '../real/lab/ports.ts'

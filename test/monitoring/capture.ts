@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The metrics that the real agent serves in states that stay: the bundled program, with the demo's
  * API server and simulated kubelet.

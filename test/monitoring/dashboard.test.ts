@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The dashboard names what the agent serves, with these labels, and is what Grafana's own types say
  * that a dashboard is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Prometheus' text format, read as far as prom-client writes it. Pure. */
 
 export interface Sample {

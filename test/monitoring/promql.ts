@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The metrics and labels that an expression of PromQL names. Pure. It knows what the rules and the
  * dashboard use: promtool says whether an expression is one at all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Runs `promtool test rules` on scenarios of one rule file. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

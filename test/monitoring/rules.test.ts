@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rules of deploy/monitoring, on series that the real agent served: names and labels come from
  * its /metrics, so that a rule about a metric that is gone fails here. What the agent cannot be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The addresses that deploy/monitoring/scrape.yaml makes of Nodes. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type Base, type Desired, type FoundConfigMap, resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Local configs as a source of assignments reads them. */
 import type { LocalConfigView, ReadLocalConfig } from '../../src/ports/assignment-source.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'

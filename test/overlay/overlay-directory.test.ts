@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { OverlayDirectory } from '../../src/overlay/overlay-directory.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { bundledPackages, type Component, type Runtime, readComponent } from '../../scripts/package/components.ts'
 import { licencesText } from '../../scripts/package/licences.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The licences of everything in the bundle were looked at, and the packages name them. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'

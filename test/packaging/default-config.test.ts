@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { parse } from 'yaml'
 import { SETTING_ROWS } from '../../scripts/command-line-table.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The installation of the agent on many nodes: its variables, settings and scripts fit the project.
  */

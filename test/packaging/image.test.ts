@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { sha256Of } from '../../scripts/package/digest.ts'
 import { imageBill } from '../../scripts/package/image-bill.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The scripts that a package manager runs, in a separate root. debhelper writes what they do with
  * systemd; test/real covers it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The documents in a package: each link of theirs leads somewhere. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

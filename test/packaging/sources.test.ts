@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Compares hand-written files (packaging/, deploy/, the unit) with the rest of the project. */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A package has put another kubelet on disk, which does not start with the flags of the unit, and
  * nobody has restarted the one that runs. A config that is edited now must not end it.

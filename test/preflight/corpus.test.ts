@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares preflight's results on the corpus with those recorded from a real kubelet 1.20.2 and
  * from the newest one. Known differences are on record with their reasons, and a record without a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { decodeConfig } from '../../src/kubelet/decode.ts'
 import { FIELDS } from '../../src/kubelet/fields.ts'

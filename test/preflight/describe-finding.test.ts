@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { describeFinding, describeProblem, describeRefusal, type Finding, type Report, refusalReason } from '../../src/preflight/finding.ts'
 

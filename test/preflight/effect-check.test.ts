@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** No text makes parsing and checking throw, hang, or produce too much output. */
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that kubelet starts with, and that would take the node out of the cluster and end its
  * static pods: the command and the agent refuse it, with all three reasons and their places.

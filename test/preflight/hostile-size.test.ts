@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A ConfigMap may be 1 MiB. No rule takes time that grows much faster than the size: a good config
  * that comes after it would wait. With one rule that is quadratic, a config takes many times as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, InspectPart, PartReport, Recipient } from '../../src/preflight/inspection.ts'

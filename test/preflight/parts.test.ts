@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { LAST_IN_TABLES, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { readDocument } from '../../src/preflight/document.ts'

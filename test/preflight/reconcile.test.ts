@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Finding } from '../../src/preflight/finding.ts'
 import { type NamedReport, nameField, reconcileWithKubelet } from '../../src/preflight/inspect.ts'

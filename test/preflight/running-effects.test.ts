@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { DropInsHere } from '../../src/preflight/drop-ins/read-drop-ins.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of all that ends kubelet while it starts, and of all that it goes on without, against
  * the rules: each example gets its finding, in the versions that the row says and in no others, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The administrator of the cluster, who has kubectl and nothing else: changes ConfigMaps and
  * assignments, and reads what the node says of itself. Each change is one real kubectl command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The shipped agent as a process: the bundle that `npm run build` makes, built anew into a scratch
  * directory, and one machine's agent and commands of it. Nothing of the environment of the test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The steps that most scenarios begin with. */
 import type { Administrator } from './administrator.ts'
 import type { Machine } from './machine.ts'

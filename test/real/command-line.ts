@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The commands on a live node: what they print is what is the case, and what they promise happens.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that bricks Dynamic Kubelet Configuration: it validates, and kubelet crashes on it at
  * start. Kubelet 1.20 crash-looped for ever, promoted the config all the same, and never saw that

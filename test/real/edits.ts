@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Events after an assignment was made: its ConfigMap is edited, labelled, deleted and created anew,
  * its Node is deleted, and the rights to read it come late.

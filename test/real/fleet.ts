@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** ConfigMaps that select their nodes, as the README has it and not the agent's own code. */
 import type { ConfigMapMetadata } from './administrator.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * ConfigMaps by somebody who means harm, or is careless: whatever the API server lets through must
  * cost neither kubelet nor the agent.

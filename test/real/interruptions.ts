@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The agent itself is killed, ended, started twice, started too early. */
 import { strict as assert } from 'node:assert'
 import { rename } from 'node:fs/promises'

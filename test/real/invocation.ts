@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The command line of a run: which scenarios, and on which nodes. */
 import { parseArgs } from 'node:util'
 import { NEWEST_MINOR } from './lab/build-modern-kubernetes.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The certificate that kubelet serves with, put where it looks for one. Without it, each kubelet
  * that is only asked about a config makes a key of RSA first, which takes more than all else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that a real kubelet makes of its config file and drop-ins: it logs the config that it
  * runs with, and ends where its kubeconfig is missing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kubelet itself gives trouble, or somebody works on it by hand: what the agent does then, and
  * leaves alone.

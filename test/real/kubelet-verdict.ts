@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The verdict of a real kubelet on a config, asked by hand as a person would: its binary with the
  * candidate, in a directory that is thrown away and without a network. A kubeconfig that does not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which scenarios run side by side, in lanes. In their order here the last ones end together on two
  * cores.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A machine of the cluster: a simulated systemd that runs a simulated kubelet, and the real agent
  * beside it, all as processes. The Node object is made by hand, as kubelet would register it; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent as it is shipped, on a real kube-apiserver, driven by real kubectl commands:
  * `npm run test:real`, or with words to run only the scenarios that have all of them in their name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Assignments where configSource is gone: a real kube-apiserver that drops it, as all since 1.26
  * do, an administrator with kubectl, and an agent with the node's own identity, whose rights come

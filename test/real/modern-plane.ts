@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** API servers that drop configSource: of today, unless a scenario asks for the old one. */
 import { type ControlPlane, startControlPlane } from './lab/control-plane.ts'
 import type { Step } from './lab/runner.ts'

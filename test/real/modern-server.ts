@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An API server that knows neither `configSource` nor `status.config`, as all since 1.26: it drops
  * both without an error.

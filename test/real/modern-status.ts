@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How a node stands, as an administrator with kubectl sees it where `status.config` is gone: the
  * condition and the annotation of its Node, on a real kube-apiserver, written by an agent that has

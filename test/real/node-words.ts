@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The words that people write on a Node and read from it, as the README has them and not the
  * agent's own code.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The API server goes away and comes back, and the identity with which the agent talks to it ends
  * and is renewed: neither touches a kubelet that runs, and what happened meanwhile is told

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An identity that is no node's: a user whom RBAC lets follow Nodes and write their status and
  * events, and nothing else until it is granted. What the Node authorizer would open by itself with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The kubectl plugin on a real API server: started by a real kubectl, with a real agent on a node
  * that does what the plugin asks for, and the rights and the policy of a rollout that a real API

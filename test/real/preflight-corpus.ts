@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The corpus of preflight against a real kubelet, in both directions: what its rules refuse, this
  * kubelet refuses, and what they accept, it loads. What 1.20.2 says of each candidate is on record,

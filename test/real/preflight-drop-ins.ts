@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that the agent computes with kubelet's drop-ins, beside the one that a real kubelet
  * makes: values that are empty, null or zero, and defaults that depend on another field.

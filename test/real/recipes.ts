@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files of deploy/recipes as docs/recipes.md has them, on a real API server of today: a part
  * that Git owns, with the plugin beside what Argo CD and Flux write; nodes that cannot label

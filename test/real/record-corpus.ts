@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks a real kubelet about every candidate of preflight's corpus, and records what it says:
  * `node --import tsx test/real/record-corpus.ts 1.20 KUBELET`. Asks only about those that are not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The records that the agent has to leave on disk and in the cluster, written down from the
  * reference and not from the agent's own code: the bytes of `meta/assigned`, the wire form of a

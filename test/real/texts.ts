@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The texts of `status.config.error` that kubelet 1.20 had, word for word, as people search for
  * them.

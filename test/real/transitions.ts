@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The transition table of Dynamic Kubelet Configuration, row by row: what a user sees in
  * `status.config` is what kubelet 1.20 showed, word for word, and where this agent differs on

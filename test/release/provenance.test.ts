@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { BUILD_TYPE, type ProvenanceInput, provenance } from '../../scripts/release/provenance.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run release` as a whole, of a small project with small packages. Without the tools of a
  * release these tests are skipped.

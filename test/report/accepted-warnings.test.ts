@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Fixtures of the report tests: sources, a settled snapshot, transitions. */
 
 import type { Desired } from '../../src/decision/desired.ts'

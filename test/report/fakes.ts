@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A clock that the test moves, a log in memory, and a scripted API server that keeps the status of
  * one Node.

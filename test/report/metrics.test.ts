@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Counters } from '../../src/report/counters.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'

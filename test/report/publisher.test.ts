@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/publications.ts'
 import { Publisher } from '../../src/report/publisher.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { CONDITION_REASONS, type ConditionReason, type ConditionStatus, describeDegraded, stateLabel } from '../../src/report/reasons.ts'
 

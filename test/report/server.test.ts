@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, Server as NetServer, type Socket } from 'node:net'

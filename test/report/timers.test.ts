@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { type ApplyTimer, NOT_TIMED, type TrialTimer, timeApply, timeTrial } from '../../src/report/timers.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A node that waits for its turn in a rollout, for the tests of what people see of it. */
 
 import { hashConfig } from '../../src/decision/rollout-hash.ts'

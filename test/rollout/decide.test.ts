@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { decideRollout } from '../../src/rollout/decide.ts'
 import type { RolloutNode } from '../../src/rollout/view.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { DEFAULT_PLAN, type Plan } from '../../src/rollout/plan.ts'
 import { describeOwnStage, describeStage, progressOf } from '../../src/rollout/progress.ts'

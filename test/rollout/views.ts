@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Views for tests: a node that has seen a record for a while, with all that does not matter filled
  * in.

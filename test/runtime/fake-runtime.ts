@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A container runtime for tests: an HTTP/2 server on a Unix socket that answers as it is told. */
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { frame } from './wire.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'

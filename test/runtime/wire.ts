@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Writes messages of CRI in the protocol buffers wire format, for tests. */
 
 type Value = number | bigint | string | Buffer | readonly (string | Buffer)[]

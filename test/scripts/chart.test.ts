@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Helm chart and the components of kustomize agree with deploy/ and with the chart's schema,
  * without helm: test/real/chart has what real ones make of them.

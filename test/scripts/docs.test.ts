@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { SETTING_ROWS } from '../../scripts/command-line-table.ts'

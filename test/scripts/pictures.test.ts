@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The pictures of docs/images/: each is drawn from what is kept, and is a safe SVG. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { applyLive, changedSettings, openLiveSettings, rereadSettings } from '../../src/settings/reread-settings.ts'
 import type { SettingsResolution } from '../../src/settings/resolve-settings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Settings for tests of other modules. */
 import { type Origins, resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { SETTINGS, type Settings } from '../../src/settings/settings.ts'

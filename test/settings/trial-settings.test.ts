@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import { CONFIG_API_VERSION, resolveSettings } from '../../src/settings/resolve-settings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The behaviour of kubelet with a simulated config. The config says it in a comment; preflight,
  * kubelet and the invariants read it there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run sim:bulk -- --from N --to N [--processes N] [--minutes N]`: runs the schedules of very
  * many seeds, half of them with a crash at a random operation, in one process per CPU. Prints a

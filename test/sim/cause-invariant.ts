@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 9: a healthy kubelet is restarted only for the cluster's, an operator's or a verdict's
  * sake. What is merely unknown, lost or refused restarts nothing. What the cluster wants is what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Where the agent, or the machine, dies. */
 import { seededRandom } from './random.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Crashes at a sample of the operations of each story: the node must settle where it settles
  * without the crash (invariant 4). `npm run test:sim` crashes at every operation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The record of the assignment is damaged while the API server is down. The node must settle where
  * it settles without the damage (invariants 4, 6 and 7).

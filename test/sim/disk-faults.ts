@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The faults of the simulated disk. They end after a while, used up or not. */
 import type { FakeDisk, FakeFault } from '../checkpoint/fake/fake-disk.ts'
 import type { Random } from './random.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The invariants of the files on the simulated disk, checked after every operation on it. */
 import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'

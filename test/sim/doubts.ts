@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Configs without evidence, as far as the world can tell: something happened while kubelet ran with
  * them, or would start with them next. A restart with a known baseline begins the evidence anew, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Looks of an agent that would find nothing new. Most looks are such: nothing happens to the node,
  * and answer and condition stay the same until a deadline. They are computed instead of made, since

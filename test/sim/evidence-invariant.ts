@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 11: a config with which the node does not work is not promoted. Invariant 12: a config
  * that did damage which no other config undoes is not tried again.

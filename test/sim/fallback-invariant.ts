@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 6: a kubelet that fails with its config is on another one within the fallback budget,
  * whatever else is down, as long as any config works on this node.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run test:sim`: the whole simulation, in one process per CPU. Random schedules, and a
  * crash at every operation of every story. The last line counts the runs.

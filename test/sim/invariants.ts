@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The invariants of the design, checked from outside: against the files on the simulated disk, the
  * config that kubelet runs, and the commands it gets. A broken invariant throws an Error with its

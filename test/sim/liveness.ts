@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 16: from the moment on at which the faults stop, or one of them stays for ever, what is
  * wanted and good runs and has passed its trial within the times of docs/concepts.md. Where it does

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An agent that ends where it cannot write takes with it what it knew of when the file that kubelet
  * starts with was replaced. For all that the next one can know, kubelet was started before that. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crash] [--crashes] [--shrink]`: runs the
  * schedules of some seeds. For a single seed it prints every event, what kubelet does, and every

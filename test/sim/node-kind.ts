@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How a simulated node is set up: its unit, its kind of activation, and how the cluster assigns.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** One part of a long simulation, small enough to be shared among processes. */
 import { runSchedule } from './run.ts'
 import { scheduleOf } from './stories.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Where things are on a simulated node. */
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
 export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'

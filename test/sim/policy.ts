@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The limits by which simulated agents decide. */
 
 import type { Policy } from '../../src/decision/snapshot.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Part } from './part.ts'
 import { type Outcome, runParts } from './pool.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Shares the parts of a long simulation among processes. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Seeded random numbers (Mulberry32): the same seed gives the same world, so a failure can be run
  * again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Every schedule that once broke an invariant, and each way in which a config has to be left. */
 import t from 'tap'
 import { LEAVINGS, REGRESSIONS } from './regressions.ts'

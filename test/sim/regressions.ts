@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Schedules that once broke an invariant, shortened by `npm run sim -- --seed N --shrink`. Each has
  * its cause as its name.

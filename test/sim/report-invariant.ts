@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 8: status and condition say only what is true. On a node that is well, the condition
  * becomes True.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 5: the agent restarts kubelet only if kubelet would start with other content than it
  * runs, or if what runs has failed. It never restarts a paused node, nor a kubelet that an operator

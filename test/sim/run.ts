@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs one schedule: agent and world take turns on a fake clock until all events have happened. A
  * long calm follows, in which the agent must settle. With a crash point, the agent or the machine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A schedule: what happens to a simulated node, and when. Pure data, made from a seed. Times are in
  * seconds since the previous event. They range from zero to more than half an hour, so events meet

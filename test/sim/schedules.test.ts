@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Random schedules, with every invariant checked after every step. `npm run test:sim` runs 400 of
  * them, `npm run sim -- --seeds N` any number.

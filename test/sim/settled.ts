@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Where a node has settled, and whether it is where the cluster wants it (invariant 7). */
 import assert from 'node:assert/strict'
 import { contentHash } from '../../src/checkpoint/content.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Makes a failing schedule short: leaves out events, and shortens the pauses, while it still breaks
  * the same invariant. What is left can be read, and kept as a regression.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The whole agent on a simulated node: the real stores, activation and loop. Only preflight is
  * simulated: it decides by what the config says about itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The assignment that the cluster wants of the simulated node: as the agent knows it, and as it is.
  * Parts are merged by the agent's own source of parts; only the merging itself is simulated.

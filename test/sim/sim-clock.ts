@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The clocks of a simulated node: CLOCK_MONOTONIC, which ends with the boot, and the wall clock.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The simulated API server, seen through an unreliable watch. The agent's source holds a copy,
  * which is refreshed some time after a change, or at the next resync if the event was lost.

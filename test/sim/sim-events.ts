@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The effect of each event of a schedule on the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { isLocalText, type LocalBase } from './behaviour.ts'

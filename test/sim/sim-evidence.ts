@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The answers of the API server, kubelet's TLS port and the container runtime to the agent about
  * the running kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it

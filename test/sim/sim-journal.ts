@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The journal of a simulated node: what each kubelet said before it exited. What differs from start
  * to start is in it as in kubelet's own messages: a time, a port, an address in memory.

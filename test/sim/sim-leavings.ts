@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The state that a config leaves on the node: with it, kubelet writes the state of another policy
  * of its CPU manager, and no kubelet of the former policy starts over that (kubernetes issue

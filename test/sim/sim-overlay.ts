@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The overlay of a simulated node, as it is after its directory was read. The overlay decides how
  * the rendered config behaves.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The container runtimes of a simulated node: the one that it has, and one that a config may name.
  */

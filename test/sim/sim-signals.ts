@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The signals of systemd about kubelet's unit on a simulated node: some of them come late, twice or
  * never, and for some time the agent hears nothing at all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How systemctl answers the agent. */
 export type SystemctlFault =
   /** The unit's state cannot be asked for, and systemd refuses commands. */

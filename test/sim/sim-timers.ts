@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Later consequences of events, such as the end of an outage. */
 interface Timer {
   readonly atUs: number

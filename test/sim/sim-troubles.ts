@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Troubles of a simulated node that no config causes, and that pass: the pod network is away, pods
  * are evicted, the API server answers 429, the agent gets no CPU, kubelet's identity differs at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The parts of its node that a simulated unit needs. */
 import type { Layout } from '../../src/checkpoint/layout.ts'
 import type { ReadyWiring } from '../../src/subject/unit-state.ts'

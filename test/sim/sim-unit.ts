@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * kubelet and systemd of the simulation. kubelet behaves as its config says (behaviour.ts); systemd
  * restarts it after RestartSec; the schedule stops, kills, upgrades and reboots it. It starts with

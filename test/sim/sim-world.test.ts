@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { PLAIN_NODE } from './node-kind.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One simulated node: clock, disk, systemd with kubelet, API server. A schedule says what happens
  * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at

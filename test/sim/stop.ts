@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** When the faults of a random schedule stop, and which one does not. */
 import type { Staying } from './liveness.ts'
 import { seededRandom } from './random.ts'

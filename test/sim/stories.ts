@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The schedules in which the agent, or the machine, crashes at every operation. */
 import type { NodeKind } from './node-kind.ts'
 import type { Schedule, Timed } from './schedule.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The two ways to search for a failure: many random schedules, and a crash at each operation of one
  * schedule.

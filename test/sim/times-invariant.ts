@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 15: a config with which kubelet exits, hangs or never gets healthy is left within the
  * table of times of docs/concepts.md, wherever the agent looks. What keeps the agent from looking,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of times of docs/concepts.md, "How soon a failing config is left", by the settings of a
  * node. test/docs compares the two.

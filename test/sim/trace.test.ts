@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A trace tells two runs apart by what the agent does in them, and by nothing else. */
 import t from 'tap'
 import type { Schedule } from './schedule.ts'

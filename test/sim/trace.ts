@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Writes down what the agent does in a simulated run, as others see it: what it changes on the
  * disk, its commands, its log, its history and events, what it reports of the node, and when it

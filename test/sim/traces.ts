@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run traces -- --out FILE` writes down a hash of what the agent does in each schedule that is
  * kept by name, and in those of many seeds, half of them with a crash. `npm run traces -- --against

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether nobody can see that kubelet hangs: the config file that named its health port was lost
  * while it ran, before an agent had read it, or so was the record of the port.

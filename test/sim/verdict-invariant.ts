@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Invariant 13: no config is condemned, or restarted for a failure, before it has failed by the
  * table of times of docs/concepts.md, and nothing counts that is not the config's doing: a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Which configs suffered from something that is not their fault. A verdict on a good config needs
  * such a cause, and lasts only if the config had not proved itself before.

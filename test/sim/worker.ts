@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A process of the pool: runs each part that it is sent. It runs many, since Node.js takes the time
  * of a hundred schedules to compile the agent well.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 import { NodeDrain } from '../../src/source/drain.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { KubeAnswer, KubeApi, KubeWatchEnd, KubeWatchRequest } from '../../src/ports/kube-api.ts'
 import { type ObjectView, watchObject } from '../../src/source/object-watch.ts'

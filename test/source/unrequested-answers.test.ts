@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Answers that are not what was requested: each is an error, and never an assignment. */
 import type { Test } from 'tap'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { describeSource, sameRef, sameSource, sameVersion, withoutOverlay } from '../../src/subject/config-source.ts'
 import { A, A_EDITED, B } from '../decision/snapshots.ts'

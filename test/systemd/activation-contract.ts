@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The contract of every kind of activation, and of the properties of its wiring. */
 import type { Test } from 'tap'
 import { contentHash } from '../../src/checkpoint/content.ts'

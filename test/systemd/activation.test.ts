@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { basename, dirname } from 'node:path'
 import t from 'tap'
 import type { ActivationKind, ReadyWiring } from '../../src/subject/unit-state.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { hostname } from 'node:os'
 import t from 'tap'
 import { openIdentity } from '../../src/agent/identity.ts'

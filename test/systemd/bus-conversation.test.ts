@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { BusConversation, HintPace } from '../../src/systemd/bus-conversation.ts'
 import { BusReader } from '../../src/systemd/bus-message.ts'

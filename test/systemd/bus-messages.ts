@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Messages as a bus sends them, for tests. */
 const TYPES = { call: 1, return: 2, error: 3, signal: 4 } as const
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * With the real dbus-daemon, where this machine has one, in which a test stands in for systemd; and
  * with servers that are none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A disk in memory with checkpoints, and crashes at each of its steps. */
 
 import { DurableFiles } from '../../src/checkpoint/files.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'

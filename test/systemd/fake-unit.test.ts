@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { KubeletFacts } from '../../src/systemd/wiring.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'

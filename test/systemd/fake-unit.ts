@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kubelet's unit in memory: systemd's state machine over a kubelet that behaves as its config says,
  * on a clock that the test sets. It passes the same contract test as the adapter for the real

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The record beside kubelet's config and the one in the agent's directory, after one of them was
  * lost, damaged or restored from a backup. What the agent put in place never becomes the local

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node on which a directory can be saved, lost and restored, for the kinds of activation that
  * leave a file outside the agent's own directory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Kubelet's program, read anew by each new reader. */
 import { type BinaryWorld, FileKubeletBinary } from '../../src/systemd/binary-identity.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'

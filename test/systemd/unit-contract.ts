@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The contract of the `Unit` port, tested with the fake, and with the real adapter over a simulated
  * systemd.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
 import t from 'tap'
 import { classifyActivity, findWait, hasHitStartLimit, summarizeState } from '../../src/systemd/unit-activity.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Before the tests: removes the types of all that they load, in one process. Else each process of a
  * test would load TypeScript's parser for what it is the first to need.

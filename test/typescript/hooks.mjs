@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Loads TypeScript: ts-blank-space puts spaces in place of the types, and .tap/blank keeps the
  * result under a hash of the text. So a stack trace has the lines of the source without a source

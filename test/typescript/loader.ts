@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The module for `--import` in a process that a test starts, whatever its working directory is. It
  * loads this project's TypeScript as tsx does, for less CPU.

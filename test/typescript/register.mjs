@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `node --import ./test/typescript/register.mjs`: Node loads TypeScript from then on. Every process
  * of a test has it.

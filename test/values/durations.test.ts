@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import fc from 'fast-check'
 import t from 'tap'
 import { formatDuration, HOUR_US, MINUTE_US, parseDuration, SECOND_US } from '../../src/values/durations.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least that a program with client-go needs to follow a node's assignment: it watches one Node
 // and one ConfigMap and does nothing with them.
 package main

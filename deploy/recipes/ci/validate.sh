@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks each manifest of a config in a directory for each version of kubelet in the fleet:
 #   CHECKER=directory sh validate.sh DIRECTORY VERSION...
 # CHECKER has the files of an archive of the kubectl plugin. Exits with 1 where a config is refused or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A part for the nodes of a fixed pool, and the label that assigns it. Nodes that an autoscaler makes
 # are not in the state: assign by the agent's default or selector there.
 terraform {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Helm chart in charts/kubelet-cfg-agent: its templates from the manifests of deploy/, its
  * default values from its schema, and its version from package.json. Written by hand are only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The components in kustomize/: each has copies of manifests of deploy/, since kustomize reads no
  * file outside of the directory of a kustomization. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The manifests of deploy/, as kubectl takes them, and taken apart. Pure. */
 
 /** What Prometheus takes, and not the API server. */

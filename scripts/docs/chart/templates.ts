@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the templates of the Helm chart have in place of what deploy/ says: for each file, when it
  * is rendered, and texts of it with the value that replaces them. Data only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The default values of the chart, and their table in its README, from the chart's schema: the
  * one place where a value is described. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reader prints, as JSON, what one release of Kubernetes says about KubeletConfiguration: its
 // fields with their types, its defaults, and the feature gates that kubelet knows. It reads the
 // source text of the modules with go/ast, and runs none of it. Where it meets code that it does not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** VitePress' default theme, with our colours. */
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import './style.css'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent of this node, as a command finds it, and how a command takes its place. Pure; what
  * looks at the disk is passed in.

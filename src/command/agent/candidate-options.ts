@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The options of commands that check or compare a config, and how to read them. Pure. */
 
 import { formatVersion, type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Loads the config that a command works on: a file (a config, the manifest of a ConfigMap, or
  * something else that contains one), standard input, or a key of a ConfigMap in the cluster.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The questions of `check` to the API server: whether it answers, who it takes the agent for,
  * whether the assigned config can be read, and which rights the agent has. The rights come from

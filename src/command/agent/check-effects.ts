@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The findings of `check` about the config that kubelet runs: which parts of it have no effect on
  * this node, and the request for a serving certificate that waits for somebody. Changes nothing.

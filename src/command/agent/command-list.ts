@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** All commands, for the parser, the man pages and completion. */
 import { PLAIN_COMMANDS } from '../plain-commands.ts'
 import type { AgentCommand } from './command.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The commands of the agent, and how they reach the node. */
 import type { LockHolder } from '../../checkpoint/lock.ts'
 import type { Desired } from '../../decision/desired.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the agent's settings file as a YAML document. `resolve-settings.ts` checks its content. The
  * parser of YAML takes a megabyte or two and some time at the start of the agent, so it is loaded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The layers of the config that a command works on. Pure but for the readers that are passed in.
  */

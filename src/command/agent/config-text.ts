@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The texts of the config that runs on this node and of the one that is assigned to it, and two
  * texts compared field by field: as kubelet makes of both with its drop-ins, where both are for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The parts that the documents and texts of several commands share: the agent, the unit, sources of
  * configs, and the rollout. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent's next step for a Snapshot, in words, from the decision that the agent itself runs.
  * Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The future of a node, step by step, if all goes well. Each step is the agent's own decision about
  * the node as the step before leaves it. Pure. The list ends where the agent would wait for

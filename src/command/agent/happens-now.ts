@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * For `diff`: the effects that a config would have on this node as soon as kubelet runs with it,
  * and the parts of it that kubelet would leave out. These are the findings of preflight that no

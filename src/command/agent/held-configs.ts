@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The configs that this node holds: what is assigned, what runs, and what it can fall back to. Each
  * content once, with all that it is here. Pure but for the readers that are passed in.

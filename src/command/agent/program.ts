@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent's command line: settings as flags, and the commands that need no node. The list of all
  * commands is `command-list.ts`: an agent that runs does without it. Pure but for what is passed

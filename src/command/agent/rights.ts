@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks with access(2) what this process may do with the paths that it needs. Unlike a file's
  * mode, access(2) takes read-only mounts and missing capabilities into account. But it judges the

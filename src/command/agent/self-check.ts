@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The self-check: unit, drop-in, the config that kubelet runs, rights and node, one finding each.
  * `check` prints the findings, and the agent logs them when it starts. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The document that `status -o json` prints: the state of the node. Fields are added, never renamed
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.

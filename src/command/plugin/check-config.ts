@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks what a change of a config makes on the nodes that use it: the config itself, and the
  * parts over it. Pure but for the terminal and the API.

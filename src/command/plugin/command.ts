@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The commands of the kubectl plugin, and how they reach the cluster and the terminal. */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The use of ConfigMaps by their metadata: their bases, and which are layers. A namespace is listed
  * when it is first asked about, without the data. Pure but for the API.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** ConfigMaps that hold configs, read and written for commands. Pure but for the API. */
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import { metadataOf, readPause } from '../../source/channels/metadata.ts'

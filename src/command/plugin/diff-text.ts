@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Two configs of the cluster compared field by field, as text for people. */
 import { decodeText } from '../../kubelet/decode.ts'
 import { decides, type FieldPath, formatPath } from '../../kubelet/field-path.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Versions of a config that are kept in the cluster: `NAME-HASH`, immutable ConfigMaps that are
  * assigned to nobody. The hash is of the data and of what a part is merged over. Pure but for the

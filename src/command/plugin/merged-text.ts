@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that a ConfigMap makes, as far as the cluster knows it: a part is merged over its
  * bases, and where the last of them is the local config of each node, over an empty one. Pure but

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A node as `-o json` prints it. Fields are added, never renamed or removed. Pure. */
 import { isDegraded, type NodeState, stateWord } from './node-state.ts'
 

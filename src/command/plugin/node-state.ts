@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A Node's own account of its config: the conditions and the annotation that its agent wrote, and
  * its assignment. Read from JSON of any shape, without trust: texts lose control characters. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parts that commands of the plugin share: arguments, and flags as kubectl names them. Pure.
  */

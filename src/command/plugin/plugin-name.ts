@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Under which names this program is the kubectl plugin. Pure. */
 import { basename } from 'node:path'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The command line of the kubectl plugin: all its commands, in the order of the help. */
 import { unlessAborted } from '../../kube/backoff.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Which nodes a change of a config gets to, and how. Pure. */
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
 import { Failure, orElse } from '../command.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The objects that a rollout needs beside the config, as `deploy/rbac/rollout.yaml` and
  * `deploy/admission/rollout.yaml` have them, with the names of one config. Pure.

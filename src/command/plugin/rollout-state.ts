@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The subject of a rollout and how far the rollout has come, read from the API server alone. */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { Bases, FoundConfigMap, UnavailableReason } from '../../decision/desired.ts'

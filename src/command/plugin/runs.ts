@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Which content of a config each node runs, as far as the cluster knows. Pure but for the API. */
 import { contentHash } from '../../checkpoint/content.ts'
 import type { ConfigMapData } from '../../subject/config-source.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The nodes that use a config: those that it is assigned to, those with a part over it, and those
  * that it is laid over as a layer. Pure but for the API.

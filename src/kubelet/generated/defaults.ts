@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The value of each field of KubeletConfiguration where the config does not set it.
  *
@@ -7,7 +8,7 @@
  * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * 3f1509c5d8e5411df4ae2b2c033eb22e8eff2922d6744b805c269f29f66dafb5
+ * e9291b9ff361868668f23a66dbb3e67a3616f805e09fde99cf2a20bc21c9ff84
  */
 import type { FieldDefaults } from '../field.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every field of KubeletConfiguration: its type and the minors of 1.x that know it.
  *
@@ -7,7 +8,7 @@
  * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * 3e6afb0a8b0a246e64990eaaceabdf7c93f2e528bf30c58c91601cae06a95aed
+ * b525a857c5d066e65af0db3b920158001eaf738c81d70d056c52d3f2238aceb6
  */
 import type { FieldTable } from '../field.ts'
 

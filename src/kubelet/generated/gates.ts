@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every feature gate that a kubelet has known.
  *
@@ -7,7 +8,7 @@
  * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * b883e395fbc8e5d143b5b9095b3145000c31599ff72edefa120cd4c27307ec15
+ * 05f45cf6bfa6d5c2a1b3ffa834f508f6d848dfa67cb68a2d8a11987121b52a02
  */
 /** Each gate with its states by the minor of 1.x that brought them: see `kubelet/gates.ts`. */
 export const GATE_TABLE = `

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A change of one field of kubelet's config, and its text form. */
 import type { FieldPath } from '../../kubelet/field-path.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares the config that a kubelet reports at /configz, or in its log, with the intended one.
  * Pure. Values that kubelet itself replaces are not differences: defaults, relative paths, CPU

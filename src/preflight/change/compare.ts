@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The effective changes between two configs for a given kubelet version. Pure. Compares with
  * defaults filled in, durations and quantities by meaning, maps key by key, lists as a whole.

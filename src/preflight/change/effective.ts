@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The effective value of every field in a given kubelet version: that of the config, or the
  * default. Pure. Ignores flags. Rules: `SetDefaults_KubeletConfiguration`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Changes that do nothing on a node that is in its cluster, or something at once that their value
  * does not tell: for `diff`, `plan` and preflight. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * For every field of KubeletConfiguration: the risk class of changing it, and the kubelet flag that
  * overrides it. Data only. Sources, 1.20 to 1.37: the notes of 1.20 in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Parses kubelet's flags from its command line, and tells which kubelets know them. Pure. Rules of
  * github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, a boolean only as

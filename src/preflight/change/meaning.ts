@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The meaning of one config to two kubelets: where its values, the defaults of the fields that it
  * does not set, and the feature gates that it does not name differ, with nothing refused. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files that relative paths of a config name: other keys of its ConfigMap, which lie beside it
  * in its checkpoint. Their content is a part of the field's value. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks kubelet itself what it made of its config: its log, from 1.37 on, and `/configz`, where a
  * kubelet that has a right for it is asked on its own port, an older one through the API server.

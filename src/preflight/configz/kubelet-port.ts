@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks kubelet on its own port, after it has proved to be this node's kubelet. Never throws.
  *

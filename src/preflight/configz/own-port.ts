@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Where kubelet itself answers `/configz`, and with which certificate. Pure. Rules:
  * `InitializeTLS`, cmd/kubelet/app/server.go; `NewFileStore`, k8s.io/client-go/util/certificate;

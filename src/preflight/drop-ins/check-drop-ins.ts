@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The effect of kubelet's drop-ins on a config: files that keep kubelet from starting, and fields
  * of the config that a file overrides. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that kubelet makes of the file of `--config` and its drop-ins. Pure. Rules:
  * `mergeKubeletConfigurations`, cmd/kubelet/app/server.go. From 1.30 on, kubelet applies each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the drop-ins as kubelet does. Rules: `loadDropinConfigFileIntoJSON`,
  * cmd/kubelet/app/server.go (1.32 to 1.37). Kubelet does not start if the directory is missing, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Errors that pass kubelet's validation but end its start: reservations and eviction thresholds
  * that it cannot parse, the rotation of logs, sysctls. Pure. Sources, 1.20 to 1.37:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks the feature gates: kubelet does not start with an unknown one, with another value of a
  * locked one, or, from 1.35 on, with one that is on while a gate that it needs is off. Each minor

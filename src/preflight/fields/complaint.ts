@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The result of a field rule before its severity is known, with the kubelet versions it applies to
  * and whether it is certain. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rules about fields that depend on other fields or on feature gates. Pure. Source:
  * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation/validation.go; messages in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The names that tools which write kubelet's config for their users give to its fields and flags,
  * where neither kubelet's field nor its flag is called so. Data only. A whole path stands for that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Tells what somebody meant who wrote a name that kubelet does not know: of a field, in this order,
  * one of the same place, one of another place, an eviction signal, a flag of kubelet, what another

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Values that hold something that nobody meant to write: a template that was not rendered, a curly
  * quote, a space that is none. Pure. Kubelet takes such a text where any text will do, and then it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Where kubelet listens, and how: it loads and validates these values, and exits when it begins to
  * serve. Pure. Sources, 1.20 to 1.37: `startKubelet` and `run` (cmd/kubelet/app/server.go),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rules about logging and tracing, which kubelet shares with other components. Pure. Sources:
  * `Validate` and `addFlags`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on. Before

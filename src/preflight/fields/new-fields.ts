@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rules about rarely used fields that are newer than 1.20. Pure. Source:
  * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rules about configs that kubelet takes and makes something else of: it drops a value, cuts it,
  * takes a default in its place, or never acts on it. Pure. They only warn. Sources, 1.20 to 1.37:

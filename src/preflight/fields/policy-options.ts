@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The options of the CPU and topology managers' policies. Pure. Kubelet loads a config with any
  * option, and exits when its managers refuse one. Rules, 1.22 to 1.37:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rules about one field at a time: limits of numbers and durations, and words. Pure. Source:
  * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation/validation.go; messages in the

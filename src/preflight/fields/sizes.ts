@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Quantities that no node has for what they measure: `memory: 500m` is one byte, `cpu: 200Mi` is
  * 209715200 CPUs. Pure. Kubelet takes each quantity that can be parsed, and rounds it up to whole

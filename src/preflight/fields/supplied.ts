@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rules about what kubelet needs to start, and may get from its config, its defaults or its flags.
  * They need no fact of the node. Pure. Off the node, where the flags are not known, a finding about

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Fields that kubelet reads only beside others, and without these ignores. Pure. Sources, 1.20 to
  * 1.37: `ParseThresholdConfig` and `synchronize` (pkg/kubelet/eviction), `makePodSourceConfig`

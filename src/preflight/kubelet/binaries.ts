@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads the versions of kubelets on this machine: `kubelet --version`, once for each binary. Runs
  * only ELF programs for this machine, and never scripts, which could start a kubelet with other

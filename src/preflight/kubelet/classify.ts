@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Turns the output of a probe into a judgement. Pure. Messages that the sandbox or the node may
  * have caused give `unjudged`. Messages about kubelet's own flags or drop-ins give `cannot-start`.

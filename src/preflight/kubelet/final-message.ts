@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds in kubelet's output the message that tells why it exited, and its effective config. Pure.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs kubelet's own binary on a config, as a transient unit in a systemd sandbox. A kubelet runs
  * outside the sandbox in one case only: the user named it, systemd-run cannot be used, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Types for asking kubelet's own binary about a config. Kubelet has no mode that only checks a
  * config (kubernetes issue 66517), but it loads, decodes and validates its config before it touches

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Derives the arguments of a probe from kubelet's real ones. Removes flags that would make kubelet
  * write elsewhere, connect to a server, or log elsewhere than to us. Keeps all others: flags

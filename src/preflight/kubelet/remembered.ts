@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The most recent `accepted` judgements: the same request gets the same result. Pure. Those of the
  * load stage outlive the agent, since that stage depends on nothing but the request. A judgement on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The sandbox of a probe, as arguments of systemd-run(1). Pure. Uses only properties of
  * systemd.exec(5), systemd.resource-control(5) and systemd.service(5) that systemd 239 knows, the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The program that runs a probe of a kubelet beside what that looks for, in the sandbox that both
  * are in. Passes on what kubelet prints and how it exits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The path at which kubelet looks for a cgroup that its config names. Pure. Sources, 1.20 to 1.37:
  * `ParseCgroupfsToCgroupName`, `ParseSystemdToCgroupName` and `ToSystemd`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks where kubelet is reached, and how it reaches the API server. Pure. A port may be in use:
  * kubelet exits if it cannot listen on a port other than its health port (`startKubelet`,

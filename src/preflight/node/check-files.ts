@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks the files and directories that the candidate names. Pure. Files of the ConfigMap exist.
  * Rules: `UnsecuredDependencies` and `InitializeTLS`, cmd/kubelet/app/server.go: kubelet exits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks the candidate against kernel settings, swap, cgroups and NUMA nodes. Pure. Rules:
  * `NewContainerManager` and `setupKernelTunables`, pkg/kubelet/cm/container_manager_linux.go;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks a candidate against its node. Pure: `findNeeds` lists the facts that this candidate needs,
  * the caller finds them, and `checkNode` applies the rules. It refuses only what certainly stops

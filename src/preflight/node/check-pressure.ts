@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares a candidate's thresholds with what the node has left at this moment: kubelet acts on
  * them as soon as it runs. Pure. Rules, 1.20 to 1.37: `makeSignalObservations`, `thresholdsMet` and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks reservations for system and kubelet against the machine. Pure. Rules:
  * `validateNodeAllocatable`, `GetNodeAllocatableReservation` and `hardEvictionReservation`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Guards what kubelet has in common with its container runtime: the sockets, and the cgroup driver.
  * Pure. Kubelet does not start without a runtime and its image service (`PreInitRuntimeService`,

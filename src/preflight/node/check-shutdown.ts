@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether kubelet's shutdown manager can delay a shutdown for as long as the config wants. Pure.
  * Kubelet writes that time to a drop-in of logind, 99-kubelet.conf, and has logind read it. Where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Checks the state files of kubelet's CPU and memory managers against the candidate: if one does
  * not match, kubelet does not start until the file is deleted. Pure. Rules: `restoreState`,

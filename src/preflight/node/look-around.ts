@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * All that the rules want to know of this node for one candidate: what `read-surroundings.ts`
  * finds, and what the container runtime says. Pure; who looks is passed in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The candidate as this node's kubelet will use it: with its flags applied, and with defaults.
  * Pure. The node rules read it. A field that a flag sets to a value that cannot be parsed here is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Asks the candidate's container runtime whether it answers and which cgroup driver it uses. Where
  * it does not tell (containerd before 2.0), containerd's config file does. Never throws. It takes

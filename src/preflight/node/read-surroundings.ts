@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the facts about this node that a candidate needs, and no others. Never throws and never
  * takes longer than its limit: facts not found by then stay unknown, as do those that the agent's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The facts about a node that a candidate needs, and those that were found. Data only. Facts that
  * were not found or not requested are undefined or missing from their map: unknown. No rule

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Applies a change policy to changes. Pure. `deny` overrides `allow`, and `allow` overrides the
  * base policy. A denied change is refused with the name of its rule. The order of patterns and

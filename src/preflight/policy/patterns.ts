@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The patterns of a change policy: a field by its path with dots (and everything within it), with
  * `*` for any characters, or `class:reboot` for all changes of a risk class. Pure. A pattern that

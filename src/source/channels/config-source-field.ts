@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A NodeConfigSource, in `spec.configSource` of a Node or in the annotation of the channel
  * `annotation`. Validates it as the API server does (`ValidateNodeSpecConfigSource`,

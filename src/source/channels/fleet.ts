@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The selector channel: chooses the ConfigMap of a fleet with the highest priority whose node
  * selector matches the Node. A ConfigMap whose metadata is malformed could be meant for any node,

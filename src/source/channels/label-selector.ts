@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Label selectors as text, `a=b,c in (d,e),!f`: parsed and matched as `labels.Parse` of
  * k8s.io/apimachinery v0.36 does. Text that upstream refuses is refused here too. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The labels and annotations of Nodes and ConfigMaps, read from JSON or YAML of any shape. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the channel that assigns a config to a Node, and that config: channels are read in order,
  * and the first that is set wins. If it is malformed or not known yet, later channels are not read,

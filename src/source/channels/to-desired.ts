@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Combines the resolved channel, the ConfigMap and any pause into what is desired of the node.
  * Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One decision about the rollout from what was read, and what is known after it. Each reading is
  * folded into the observation that silence is derived from. Pure, apart from the clock and the

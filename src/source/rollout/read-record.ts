@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Adapter: reads the record of a rollout, and after it the config, both from the API server and not
  * from a cache. Never throws: each failure is a detail for people.

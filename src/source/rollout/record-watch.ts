@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The watch of one record: what was seen last, and for how long there was contact. It only wakes.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Sends one write to the record: a merge patch with the resourceVersion that it was decided on.
  * Whatever the answer, the caller then reads everything again. This module counts and logs the

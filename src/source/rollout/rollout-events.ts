@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Events on the config about its rollout: started, advanced, halted. The node whose write caused
  * the change sends them once, and does not try again: an event is a convenience, and the record is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Follows the record of a rollout in the background, and writes what this node has to say. The loop
  * hands it the subject and takes what is known; it never waits for the API server.

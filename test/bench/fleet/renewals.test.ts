@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { countConfigMapRenewals, countNodeRenewals } from '../../../bench/fleet/renewals.ts'
 import { seededRandom } from '../../sim/random.ts'

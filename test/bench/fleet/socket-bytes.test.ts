@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { parseSockets, type SocketCount, trafficBetween } from '../../../bench/fleet/socket-bytes.ts'
 

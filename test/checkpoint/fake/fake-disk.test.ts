@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { filesContract } from '../files-contract.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The disk in memory. Each step can be interrupted by a crash before and after it, or fail with a
  * disk error. `powerLoss` discards what was not synced (see fake-durability.ts).

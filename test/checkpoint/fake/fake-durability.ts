@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The state of the disk in memory after a power loss. Visible and durable state are separate: a
  * file's bytes are durable once the file is synced, its name once its directory is. Of the rest, a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { LockHolder } from '../../../src/checkpoint/lock.ts'
 import { findAgent, type TakeOverParts, takeOver } from '../../../src/command/agent/agent-here.ts'

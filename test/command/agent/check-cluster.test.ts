@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { checkCluster } from '../../../src/command/agent/check-cluster.ts'
 import type { CommandContext } from '../../../src/command/agent/command.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { checkEffects } from '../../../src/command/agent/check-effects.ts'
 import type { CommandContext } from '../../../src/command/agent/command.ts'

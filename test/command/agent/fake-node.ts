@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A fake node for commands: it is in the state of a snapshot, and records what commands write and
  * request.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t, { type Test } from 'tap'
 import type { AgentStart, CommandContext } from '../../../src/command/agent/command.ts'
 import { COMMANDS } from '../../../src/command/agent/command-list.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { renderSelfCheck } from '../../../src/command/agent/commands/check.ts'
 import type { PathNeed, PathRight } from '../../../src/command/agent/rights.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { listNames } from '../../../src/command/plugin/config-maps.ts'
 import { NAMESPACE, nodeObject, putConfigMap, startPluginWorld } from './world.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { shortenMessage } from '../../../src/command/plugin/fleet-text.ts'
 import { NOW_MS } from './world.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The program itself, started under the plugin's name, as kubectl starts it. */
 import { spawn } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'

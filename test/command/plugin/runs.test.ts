@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { contentHash } from '../../../src/checkpoint/content.ts'
 import { diffConfigCommand } from '../../../src/command/plugin/commands/diff.ts'

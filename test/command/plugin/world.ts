@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The plugin against the test API server, over HTTPS with a kubeconfig, at a fixed time of the
  * wall clock. Nothing waits: a pause passes at once.

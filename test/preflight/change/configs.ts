@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Random configs of known fields, for property tests of comparing them. */
 import fc from 'fast-check'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'

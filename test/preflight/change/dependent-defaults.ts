@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Defaults that depend on other fields or on feature gates: the code that sets them.
  *

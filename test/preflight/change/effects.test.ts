@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { findEffects } from '../../../src/preflight/change/effects.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { collectFlags, overlayFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { v } from './configs.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { collectFlags, findOverridden } from '../../../src/preflight/change/kubelet-flags.ts'

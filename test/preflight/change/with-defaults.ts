@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config with the defaults of a version and without fields that it does not know, like kubelet's
  * /configz. Uses the rules of `effective.ts`.

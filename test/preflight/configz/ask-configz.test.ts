@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { askConfigz, askOrReadLog, findMisreadOf, type RunningKubelet } from '../../../src/preflight/configz/ask-configz.ts'
 import { KubeletPort } from '../../../src/preflight/configz/kubelet-port.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One candidate of the corpus: a text of a ConfigMap, with a name that tells what is special about
  * it.

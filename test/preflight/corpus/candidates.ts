@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The corpus: candidates for comparing preflight with real kubelets. What 1.20.2 says of them is in
  * `verdicts.json`.

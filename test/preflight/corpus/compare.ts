@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Compares the rules of fields with what a kubelet said of candidates. Both directions count: what
  * the rules refuse and kubelet loads, and what they accept and it refuses. Known differences are in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Every field of kubelet 1.20: with a valid value, with a wrong one, and with null. */
 
 import type { Field, FieldType } from '../../../src/kubelet/field.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every feature gate of the table alone, for kubelet 1.`minor`: with the value that is not its
  * default where this kubelet knows the gate, and on where it does not.

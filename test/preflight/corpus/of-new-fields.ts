@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The fields that came after 1.20: each with a fitting value, with one of another type and with
  * null; and both sides of every limit and contradiction that a rule knows of. A kubelet that does

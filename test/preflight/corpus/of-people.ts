@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Configs in the shape of those that people keep in public: what installers write, what handbooks
  * advise, and the mistakes of reports. Each file of `people/` has those of one origin, below lines

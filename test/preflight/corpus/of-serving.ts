@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Configs that kubelet loads and validates, and exits with when it makes its parts and begins to
  * serve; each beside one that is nearly the same and fine.

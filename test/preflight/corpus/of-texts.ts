@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Texts in YAML 1.1 and JSON, with the peculiarities of people, editors and attackers. */
 import { below, type Candidate, HEAD, JSON_HEAD } from './candidate.ts'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Fields at, inside and outside their limits, alone and with fields they depend on; and feature
  * gates.

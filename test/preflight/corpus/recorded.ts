@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The records of the corpus: the verdicts of kubelet 1.20.2 and of the newest one on each
  * candidate, and known differences of preflight from these and the kubelets between them with their

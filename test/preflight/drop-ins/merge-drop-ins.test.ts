@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
 import { effectiveConfig } from '../../../src/preflight/change/effective.ts'

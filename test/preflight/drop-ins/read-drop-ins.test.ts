@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { readDropIns } from '../../../src/preflight/drop-ins/read-drop-ins.ts'

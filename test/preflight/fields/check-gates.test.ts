@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { LAST_IN_TABLES } from '../../../src/kubelet/fields.ts'
 import { isGateOn, listGates, listNeedy, needsOf, periodsOf, stateOf } from '../../../src/kubelet/gates.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The field rules on a config that is given as an object, in short. */
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { checkFields } from '../../../src/preflight/check-fields.ts'

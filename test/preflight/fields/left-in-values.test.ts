@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { FIELDS, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { checkFields } from '../../../src/preflight/check-fields.ts'

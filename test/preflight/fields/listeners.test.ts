@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { weigh } from '../../../src/preflight/fields/complaint.ts'
 import { checkListeners } from '../../../src/preflight/fields/listeners.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { checkLogRotation } from '../../../src/preflight/fields/at-start.ts'
 import { v } from '../change/configs.ts'

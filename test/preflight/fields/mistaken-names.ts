@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Names that people write where kubelet knows no such field: slips, other spellings, other places,
  * flags, names of other tools, and names that mean nothing to kubelet. Each with what its hint has

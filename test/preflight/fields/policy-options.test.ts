@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { FIELDS, isKnown, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { findGateState } from '../../../src/preflight/fields/check-gates.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { JudgeRequest } from '../../../src/preflight/kubelet/judgement.ts'
 import { type JudgementFile, RememberedJudgements, requestKey } from '../../../src/preflight/kubelet/remembered.ts'

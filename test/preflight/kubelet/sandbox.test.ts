@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: systemd's syntax
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type Listener, parseFibTrie } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf, verdicts } from './node-options.ts'

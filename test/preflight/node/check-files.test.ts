@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { checkNode, findNeeds } from '../../../src/preflight/node/check-node.ts'

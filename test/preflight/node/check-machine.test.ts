@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { type CgroupField, pathsOf } from '../../../src/preflight/node/cgroup-names.ts'
 import { optionsOf, verdicts } from './node-options.ts'

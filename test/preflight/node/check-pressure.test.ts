@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { checkNode, findNeeds } from '../../../src/preflight/node/check-node.ts'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'

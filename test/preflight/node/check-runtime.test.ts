@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { RuntimeFault } from '../../../src/ports/probes.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'

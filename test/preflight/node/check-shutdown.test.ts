@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
 import { describeShutdown } from '../../../src/preflight/node/check-shutdown.ts'

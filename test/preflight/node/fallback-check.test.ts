@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { checkFallback } from '../../../src/preflight/document.ts'
 import { findStateNeeds, remarkOnStates } from '../../../src/preflight/node/check-node.ts'

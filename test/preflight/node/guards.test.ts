@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
 import { type CgroupUse, type Listener, parseFibTrie } from '../../../src/preflight/node/surroundings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { lookAtNode, type NodeReaders } from '../../../src/preflight/node/look-around.ts'
 import { NOTHING_KNOWN, NOTHING_NEEDED, type SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A node for tests, and a short form of the findings about a config on it. */
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import type { Finding } from '../../../src/preflight/finding.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { ContainerRuntime } from '../../../src/ports/probes.ts'
 import { readImageService, readRuntime } from '../../../src/preflight/node/read-runtime.ts'

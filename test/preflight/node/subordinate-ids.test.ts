@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { findNeeds, findNodeFault } from '../../../src/preflight/node/check-node.ts'
 import type { Surroundings } from '../../../src/preflight/node/surroundings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The errors that end kubelet after it has validated its config, by a field of it: each error that
  * `run` and the container manager return before there is a kubelet, 1.20 to 1.37, in the order in

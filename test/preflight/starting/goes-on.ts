@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The errors that kubelet only logs after it has validated its config, and goes on without, by a
  * field of it; and the fields that decide nothing until it serves.

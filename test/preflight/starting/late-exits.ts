@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The errors that end kubelet after it has validated its config, by a field of it: each error with
  * which it ends while it makes its parts, starts its container manager and begins to serve, 1.20 to

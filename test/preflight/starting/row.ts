@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A row of the table: one thing that a field decides between kubelet's validation of its config and
  * the moment when it serves.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** helm, with files of its own, and with or without a cluster. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

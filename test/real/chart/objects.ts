@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Objects of the Helm chart and of kustomize held against those of deploy/. Pure. */
 import { parse, parseAllDocuments } from 'yaml'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Helm chart and the components of kustomize, by real helm and kustomize: linted, rendered and
  * held against deploy/, and taken by a real API server, which has the definitions of Prometheus

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Values of the chart: those that it takes, and those that it refuses. Data only. */
 
 const image = (repository: string, tag: string) => ({ repository, tag })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * helm and kustomize, built once into the lab's cache, and the definitions of Prometheus Operator's
  * resources, which an API server needs to take such objects. The folders of `chart-tools/` pin all

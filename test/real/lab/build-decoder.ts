@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Upstream's own decoders of KubeletConfiguration, of the oldest and the newest kubelet: for each a
  * program that is built once into the lab's cache, from the Go modules that its folder in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Commands that are built once, into the lab's cache, from a Go module: a folder pins it and all
  * that it needs by their hashes (`go.mod`, `go.sum`), and its `tools.go` names the commands. To

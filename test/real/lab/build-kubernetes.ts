@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Builds kube-apiserver, kubectl and kubelet from a tree of Kubernetes 1.20.2 that carries its
  * vendored dependencies. GOPATH mode, since the Go that Debian 12 has refuses the tree's module

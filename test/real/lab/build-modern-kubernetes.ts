@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Kubernetes of today, without Dynamic Kubelet Configuration: kubelet of several releases, and
  * kube-apiserver of the newest one, which serves them all. It drops `configSource`, admits by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The lab's binaries: etcd, and kube-apiserver, kubectl and kubelet 1.20.2, the last version with
  * Dynamic Kubelet Configuration of which Debian has the source. Taken from `KUBEBUILDER_ASSETS`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The lab's certificate authority, by openssl(1): a CA, server certificates for loopback, and
  * client certificates whose subject is the Kubernetes identity (CN the user, O the groups).

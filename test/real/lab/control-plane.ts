@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A real control plane for one test: etcd and kube-apiserver on loopback, with certificates of its
  * own, the authorizers and the admission plugin that limit a node's identity on a real cluster, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The limit of a play. One that is out of time ends what it waits for, and nothing else: what it
  * cleans up after that takes the time that it needs.

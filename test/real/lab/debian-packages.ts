@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Packages of Debian 12, downloaded and unpacked but never installed. apt works on lists and
  * sources of its own in a scratch directory (apt-get(8), `Dir::State::Lists`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The one way in which a test against real processes waits: for a condition, with a deadline, never
  * for a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A question over a connection that is kept: its server may have ended since the last one. */
 import { get, type RequestOptions } from 'node:https'
 

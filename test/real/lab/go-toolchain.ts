@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A Go that builds Kubernetes of today: the one on the PATH, if it is new enough. Otherwise
  * Debian's own Go downloads a newer one as a module, as `GOTOOLCHAIN` does it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Who talks to the lab's API server, as kubeconfig files. The administrator is in `system:masters`.
  * A node has what kubeadm and kubelet give it: a kubeconfig that names

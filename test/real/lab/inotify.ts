@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How many nodes the kernel lets the lab run side by side. The instances of inotify(7) that one
  * user may have are counted for the whole machine, containers of root included. A node takes some

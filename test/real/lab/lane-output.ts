@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The output of a lane, read line by line: its count, and which scenarios failed with which words.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a
  * control plane of its own, since some scenarios stop theirs. Most of a scenario is waiting, so a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One at a time, across processes: an advisory lock on a file, held by a flock(1) child for as long
  * as its standard input is open. The kernel drops it when the holder dies, however it dies, so that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * On which kubelet and which Debian the nodes of a run are: what its command line asks for, which
  * `main.ts` puts into the environment, so that each lane has it too.

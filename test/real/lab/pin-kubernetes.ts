@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Pins a release of Kubernetes for the lab: writes its folder in `kubernetes/` anew, with the
  * module, the sums of all that it needs, and the commands that are built. What `kubernetes/` has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Free ports on loopback, below the range from which the kernel gives ports to clients, so that a
  * stopped server's stays free. One is used long after it was found free, so none is given twice:

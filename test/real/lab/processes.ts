@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The lab's processes: commands that run to their end, daemons that run until they are stopped, and
  * what has to be undone when the test ends. Never runs a shell. Nothing outlives the test: a daemon

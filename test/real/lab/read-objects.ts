@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads objects as the administrator. A test that waits asks several times a second, and a
  * connection for each question would take most of its CPU. The servers that it asks are stopped and

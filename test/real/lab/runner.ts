@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs scenarios one after another and tells a person what happens: each step with the time it
  * took, every failure with its reason, and the count at the end. A failed scenario does not hide

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The properties of the lab that the other tests take for granted, shown once: it behaves as a real
  * cluster does towards its administrator and towards a node's own identity, and it leaves nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The two processes of the control plane, etcd and kube-apiserver, and their command lines. Knows
  * when each is ready, and says with the end of its log why one is not.

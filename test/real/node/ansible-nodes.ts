@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The example playbook of deploy/install on two nodes: the second one is begun when the first one
  * is done, and stays as it is if the first one fails. Ansible runs on the first node, and reaches

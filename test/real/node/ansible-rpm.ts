@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Ansible role on a node that says that it is Fedora, where it takes dnf: it installs the rpm
  * from a file, changes nothing the second time, takes a later version from a repository, and

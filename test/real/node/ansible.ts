@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The Ansible role of deploy/install on a node: it installs what was checked, changes nothing the
  * second time, and removes the agent. Ansible runs on the node itself, with the example playbook.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The steps that scenarios on a real node begin with. */
 import type { Administrator } from '../administrator.ts'
 import type { Source } from '../records.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A control group for one container where no systemd manages the machine: systemd-nspawn puts its
  * payload below the group that it was started in, and two of them in one group would mix. With

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A seeded sequence of changes that an administrator makes to one node's assignment, and how the
  * node has to stand after each, whatever happened to the agent meanwhile: what is assigned is used,

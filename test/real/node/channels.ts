@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Configs that reach a real kubelet on a cluster that drops configSource: by a label of the Node,
  * and by ConfigMaps that select it. The node has its own identity and what a file of deploy/rbac

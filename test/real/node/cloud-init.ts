@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The user data of deploy/install, applied by the real cloud-init: the agent is there before the
  * node joins, and waits for it. A download that is not what the user data expect is not installed,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent's condition beside those of a real kubelet, which writes the status of its Node every
  * second here.

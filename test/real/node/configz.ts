@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `/configz` of a kubelet of today, with the right `nodes/configz` alone: what is lost without it,
  * what the effect check and `generate` do with it, and that nothing is sent to a port that does not

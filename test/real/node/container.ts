@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A machine that boots: systemd as PID 1 in a container of systemd-nspawn(1), on a root file system
  * of its own and in the network of the machine that runs the tests, so that loopback reaches the

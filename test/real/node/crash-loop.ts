@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that validates, and of which the real kubelet dies at each start. With Dynamic Kubelet
  * Configuration that was for ever. Deadlines, limits and kubelet's RestartSec are the defaults;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node whose provider writes kubelet's config file anew at each boot, and gives kubelet
  * `--config-dir`: the agent adds one drop-in, and touches no other file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The disk under the dynamic config directory is full: a real file system, filled to its last byte.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The output of `generate`: the kubelet that it came from accepts it, and `diff` finds no
  * difference between it and the running config. For configs that are unlike each other in what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Another account takes a port of kubelet before kubelet does: it answers at the health port in
  * kubelet's place, or only binds it, or takes the TLS port, without which kubelet exits. The config

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The one container image of a node, made by hand, since a node has no registry: a static busybox
  * that sleeps until it is asked to end. It is the sandbox (`pause`) as well as the container of a

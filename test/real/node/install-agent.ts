@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Brings the agent onto a running node: from the package, where `npm run package` has made one,
  * else by hand as the README says. One function, so that no test knows which.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The image that installs the agent, imported by the node's containerd and run by its kubelet, as a
  * pod of deploy/install/daemonset.yaml and of deploy/install/uninstall.yaml, on a node that takes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whatever is cut short at a random moment, the agent by SIGKILL or the whole node by a power
  * failure, it settles where the cluster wants it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The agent's lines in the journal, as `journalctl --output=json` tells them. */
 
 export interface JournalLine {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The judge as a program, to be run on a node of the lab: reads a list of questions from the file
  * it is given, asks them one after another, and writes what came of each, with the time it took, as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The node's own kubelet as judge, asked from inside the agent's sandbox: what a real kubelet
  * accepts and refuses, and that neither stage leaves anything on the node or disturbs the kubelet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node as k3s leaves it: the unit of k3s, and in place of k3s a program that shows the same to
  * the agent (`k3s-stand-in/main.go` says what). It is built once, into the lab's cache.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node whose kubelet is a part of k3s: the agent adds one drop-in to its directory, and restarts
  * k3s. What stands for k3s is `k3s-stand-in.ts`; systemd, containerd and kubelet are real.

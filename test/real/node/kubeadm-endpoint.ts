@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node of kubeadm 1.34 and later, whose container runtime is not at kubelet's default endpoint:
  * the flag is gone, and the endpoint is in `instance-config.yaml`. The ConfigMap that kubeadm keeps

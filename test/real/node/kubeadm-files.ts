@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The files that kubeadm and Debian's packages put on a node, written into its root before it
  * boots: kubelet's unit with its drop-in, its flags, its local config and the node's identity. And

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The real kubeadm, as it upgrades a cluster: `init phase upload-config` writes the ConfigMap for
  * all nodes, and `upgrade node phase kubelet-config` writes the local config of one node. The agent

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A unit that kubelet's requires fails for a minute while a config is applied: systemd stops
  * kubelet for the agent's restart, and does not start it again. Nobody stopped it, so the agent

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The label is removed from a node whose kubelet would not start with its local config any more, as
  * after an upgrade that removed a feature gate: kubelet runs on, and the condition says why. What

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node as kubeadm leaves it: a real systemd, containerd, a real kubelet that registers itself
  * with the real API server, and, once installed, the agent as its unit runs it. Tests act on it as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The API server is away while a trial runs, and what comes back is a backup of the cluster from
  * before it.

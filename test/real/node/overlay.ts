@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The config that an overlay of this node makes, with the real kubelet: an edit of the overlay goes
  * the way that an edit of the ConfigMap goes, and a mistake in it changes nothing.

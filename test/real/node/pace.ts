@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How long a change takes on a real node, from the arrival of a ConfigMap to the restart of
  * kubelet, with preflight as shipped. Prints where the time goes. A run on a busy machine is no

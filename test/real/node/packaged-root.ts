@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node's root in which the package is installed, and the agent neither enabled nor started. It is
  * made once for each package, in the lab's cache, since unpacking takes as much CPU as all else

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The packages on a node: installed, upgraded in the middle of a trial, removed, installed again
  * and purged, and kubelet's process is the same through each of it. Only where `npm run package`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A part over the local config, with the real kubelet: it is merged over what kubeadm wrote, and
  * what kubeadm writes anew is merged and tried again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The example playbook of deploy/install with its role, run by the Ansible of a node: on this node
  * itself, or on other nodes of its inventory.

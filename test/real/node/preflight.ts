@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Preflight on a real node, with the node's own kubelet as judge and the agent in the sandbox of
  * its unit: what would break kubelet never reaches it, what a person allows does, and the commands

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A node that reboots needs nobody to find its config: neither the agent nor the API server. */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A rollout over two nodes with real kubelets: the node that tries a bad config fails and heals,
  * and the other never restarts; the fix goes to both.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The root file systems of the lab's nodes: a Debian with systemd and containerd each, made once by
  * mmdebstrap(1) into a cache outside the checkout. systemd-nspawn and mke2fs come out of that of

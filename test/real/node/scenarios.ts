@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { modernKubeletMinor } from '../lab/node-choice.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** One file over HTTP, as nodes fetch a package. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that no rule refuses, and that a kubelet of today loads, with a file that is no
  * certificate: the kubelet that starts in the sandbox of preflight does not serve with it, and the

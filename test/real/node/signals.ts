@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The signals of systemd about kubelet's unit on the system bus, heard by the agent in its sandbox:
  * an exit is found at once, after all that a bus and systemd go through, and found all the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node whose unit spells `--config` out, with a JSON config, as images of cloud providers have
  * it: the file itself is replaced, and put back.

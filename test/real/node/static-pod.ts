@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A static pod on the network of its host, of the one image that a node has. */
 import { IMAGE_NAME } from './image.ts'
 

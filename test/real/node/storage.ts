@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Where a node's root file system lies: in a directory, or on an ext4 image that is mounted by a
  * loop device. An image can be copied as it is at one moment; a copy that is mounted shows what a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The metrics as a file for the node exporter, from inside the sandbox of the agent's unit: first
  * without the drop-in of docs/monitoring.md, then with it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The rows of the transition table that a simulated kubelet cannot prove: whether the real one was
  * restarted, and what it runs. One node goes through them one after another.

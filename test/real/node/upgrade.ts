@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Another kubelet takes the place of the one that runs, at the same path, as a package manager does
  * it: `preflight-upgrade` says before which of the node's configs it refuses, and the agent leaves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The workflow of the documentation of Dynamic Kubelet Configuration, from beginning to end: what
  * is asserted each time is what the real kubelet says that it runs with. And what a person reads

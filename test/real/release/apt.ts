@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A release on a node, by apt: installed and upgraded from its signed repository. What an attacker
  * makes of that repository, who has the web server and not the key, is refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A signed trial of a release of the packages that `npm run package` has made, and not of small
  * ones as in the tests: what it publishes, in each of its places, is what was built. Only where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A web server on loopback for a directory, which can be changed for another. */
 import { strict as assert } from 'node:assert'
 import { readFile } from 'node:fs/promises'

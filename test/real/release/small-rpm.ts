@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Rpms without files, for what a test needs beside the real one. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

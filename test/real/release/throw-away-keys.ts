@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Keys to sign the repositories of a test with. They and their agents end with the test. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'

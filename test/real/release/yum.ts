@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A release by dnf, into an empty root of its own: installed and upgraded from its signed
  * repository, and refused if somebody without the key has changed it.

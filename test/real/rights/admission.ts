@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The policies of deploy/admission on a real kube-apiserver that knows policies: a table of
  * requests, by whom, and what becomes of each. All of them pass RBAC, which is shown first, without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One request to the API server, as somebody: the administrator impersonates, or a token speaks for
  * itself. For what kubectl 1.20 cannot send: a patch of a subresource.

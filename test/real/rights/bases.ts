@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The loss without the right to one ConfigMap under a part, while the agent may read the part
  * itself: for each file of deploy/rbac that names ConfigMaps, whoever the agent is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** ConfigMaps that are laid over the one that the selector chooses, and the right to them. */
 import { strict as assert } from 'node:assert'
 import { LAYER_ANNOTATION } from '../../../src/decision/channels.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The loss without one right, for each right of a file of deploy/rbac: a function by name, and how
  * its loss shows. A right without an entry is one that nothing needs, and fails the test. Agents

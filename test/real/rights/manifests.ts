@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The very files of deploy/rbac, taken apart: each right that they grant, the file without one of
  * them, and the file for one subject alone, so that many variants of it live side by side in one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The node's own identity, on an API server that drops configSource: what deploy/rbac adds to what
  * the Node authorizer grants, and nothing more.

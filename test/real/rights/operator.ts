@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The people who assign configs: each verb of deploy/rbac/operator.yaml is one thing that they do
  * with kubectl, and cannot do without it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The loss of an agent without one right of deploy/rbac/rollout.yaml and rollout-events.yaml, and
  * that they suffice as they are, together with the policies. Each agent has a config with a rollout

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The policy of deploy/admission/rollout.yaml on a real kube-apiserver: what honest agents write is
  * admitted, each abuse is refused by the rule that is made for it, and no clause of the policy can

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * deploy/rbac/rollout.yaml and deploy/admission/rollout.yaml together, as they are: they grant all
  * that the agent's own decision writes in whole rollouts, to nodes and to tokens of the

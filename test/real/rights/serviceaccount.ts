@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An agent that is a ServiceAccount: what the files of deploy/rbac grant it suffices, nothing in
  * them is more than needed, and its token is renewed under it.

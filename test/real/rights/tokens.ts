@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * ServiceAccounts whose agents have a token in a file: the kubeconfig of deploy/serviceaccount, and
  * tokens by TokenRequest, which `kubectl create token` sends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Nodes that share one config: on each a simulated kubelet and the real agent as processes, with
  * the node's own identity. All kubelets are on one machine, so each node's overlay gives its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Rollouts on real processes: a real kube-apiserver, and the shipped agent on each node of a fleet,
  * with an identity of its own. On the API server of today with the policy of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Two small fleets in one cluster, each with a config and a record of its own: one's rollout
  * neither waits for the other's nor stops it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Twenty nodes with one config, from the label that assigns it to what an API server forgets when
  * it restarts: several acts, since twenty agents take long to start.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The words that people write for a rollout and read of it, as docs/rollout.md has them and not the
  * agent's own code.

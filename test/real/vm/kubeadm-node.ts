@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node in a virtual machine, set up by the real kubeadm with its own defaults: control groups of
  * systemd's, one for each class of pods, reservations, and a static pod.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A virtual machine that boots: a kernel, systemd and control groups of its own, in qemu(1). Its
  * network is qemu's: the guest reaches the loopback of the machine that runs the tests by the

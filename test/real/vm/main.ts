@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A node with kubeadm's defaults, which a container cannot give: `npm run test:vm`. It has control
  * groups v2 and a kernel of its own, in a virtual machine. Needs root, the package of the agent

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The parts of the virtual machine's disk: a Debian with a kernel of its own, sshd, by which
  * commands enter it, and containerd. The cache keeps it, as it keeps the roots of the other nodes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Whether kubelet decodes from a text what the agent read: upstream's own decoders of the oldest
  * and the newest kubelet say it (`../lab/decoder/main.go`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run yaml:differ -- --texts 1000000 --seed 7`: holds what the agent reads from random texts
  * against upstream's decoders, and prints the differences. With `--any` the rules of the common

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent judges the same values that kubelet decodes: on random texts, against upstream's
  * decoders. With the rules of the common part of YAML off, the same texts show what these rules

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Random texts of configs: the corpus of preflight and configs as people write them, damaged by the
  * grammar of YAML. Pure: the same seed makes the same texts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The cases of upstream's own tests of `labels.Parse`, as data: pkg/labels/selector_test.go of
  * k8s.io/apimachinery v0.36 (Kubernetes 1.36, and the same in 1.35). Up to 1.34, a set of values

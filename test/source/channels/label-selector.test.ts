@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import fc from 'fast-check'
 import t from 'tap'
 import { matchesLabels, parseLabelSelector } from '../../../src/source/channels/label-selector.ts'

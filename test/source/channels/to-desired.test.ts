@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../../../src/decision/channels.ts'
 import { hashNode } from '../../../src/source/channels/to-desired.ts'

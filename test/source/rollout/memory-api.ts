@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An API server in memory that holds ConfigMaps: what the worker for the record of a rollout needs
  * of it, and faults.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
 import type { RolloutWrite } from '../../../src/rollout/view.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t, { type Test } from 'tap'
 import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import type { KubeWatchEnd } from '../../../src/ports/kube-api.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import { hashConfig } from '../../../src/decision/rollout-hash.ts'

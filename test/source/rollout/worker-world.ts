@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One worker for the record of a rollout, its API server in memory, and time that moves when a test
  * says so.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `check`: the self-check that the agent makes when it starts, and what the API server says. */
 
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'

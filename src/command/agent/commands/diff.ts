@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `diff`: the fields that a config would change on this node, and the risk of each change. Changes
  * nothing.

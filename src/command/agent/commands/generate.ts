@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `generate`: the config that this node's kubelet runs with, as a file for a ConfigMap; replaces
  * `curl .../configz | jq` of the Kubernetes documentation. The config goes to standard output,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `history`: the transitions of this node, oldest first, so the latest is next to the prompt. */
 
 import type { Transition, TransitionKind } from '../../../decision/records.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `plan`: what the agent would do now and why, without doing it. Reads the assignment once, runs
  * preflight on it, and simulates the agent's own decision from the node's current state. Changes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `preflight-upgrade`: before kubelet is replaced, what the new one makes of every config that this
  * node holds. Changes nothing.

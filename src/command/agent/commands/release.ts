@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `release`: makes kubelet's next start safe, since no agent will be there to roll it back. Package
  * managers run it when they remove the agent, after they stopped it. They do not run it at an

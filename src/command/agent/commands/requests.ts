@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The commands that leave a request on the node: the running agent carries it out, or the next one.
  * A request that is about a config names its content, so it cannot hit a config that arrives before

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `rollout`: how far the rollout of the assigned config has come, and this node's turn. Reads the
  * record from the cluster, and what the running agent knew last. Changes nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `status`: what is assigned, active, last-known-good and previous, from the agent's directory and
  * systemd. Works without API server and without agent; changes nothing.

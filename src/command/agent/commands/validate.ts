@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `validate`: whether kubelet would accept a config, before it is assigned. Works on any machine
  * with the parts of preflight that apply there, and names the parts that could not check the

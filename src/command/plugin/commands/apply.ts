@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `apply`: checks a config, shows what it changes where, keeps its version, and writes it. */
 
 import { type CommandLine, EXIT, type ExitCode, Misuse } from '../../command.ts'

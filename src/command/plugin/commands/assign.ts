@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `assign` and `unassign`: which config Nodes ask for. */
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, describeChannel } from '../../../decision/channels.ts'
 import { choiceKind } from '../../../settings/setting-kinds.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `check`: who may edit the ConfigMaps that decide what nodes run. */
 
 import { isObject } from '../../../values/is-object.ts'

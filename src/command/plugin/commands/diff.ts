@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `diff`: what the config that a node is to run changes against what it runs. */
 
 import { parseVersion } from '../../../preflight/kubelet-version.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `get`: the fleet, one line a node, and how many nodes each config has in which state. */
 import type { KubeWatchEnd } from '../../../ports/kube-api.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * `rollout pause`, `resume`, `retry`, `exclude` and `include`: annotations of the config, which all
  * its nodes follow.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `rollout init`: makes the record, the rights and the policy of a config's rollout. */
 
 import { ROLLOUT_ANNOTATION } from '../../../decision/channels.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `rollout status`: follows a rollout until it is done or halted. */
 import { describeShare } from '../../../rollout/progress.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'

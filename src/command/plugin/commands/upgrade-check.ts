@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `upgrade-check`: what a kubelet of another version makes of the configs that nodes use. */
 
 import type { Finding, Report } from '../../../preflight/finding.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `versions` and `undo`: the kept versions of a config, and the way back to one of them. */
 
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `why`: what a node runs, what it should, what stands in the way, and what to do. */
 import { describeChannel } from '../../../decision/channels.ts'
 import { EVENT_NAMESPACE } from '../../../report/events.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Made by `npm run docs` from deploy/admission/rollout.yaml. Data only. */
 
 /** JSON. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { AgentPresence, CommandContext } from '../../../../src/command/agent/command.ts'
 import { checkCommand } from '../../../../src/command/agent/commands/check.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { historyCommand } from '../../../../src/command/agent/commands/history.ts'
 import { source, transition } from '../../../report/build.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { strategicMergePatch } from '../../../../demo/api-server/patch.ts'
 import { clearNode } from '../../../../src/command/agent/commands/release.ts'

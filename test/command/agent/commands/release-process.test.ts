@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** `release` as a process, over real files and the composition root. */
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

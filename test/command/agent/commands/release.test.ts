@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { CommandContext, TakeOver } from '../../../../src/command/agent/command.ts'
 import { releaseCommand } from '../../../../src/command/agent/commands/release.ts'

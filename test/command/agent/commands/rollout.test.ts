@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { planCommand } from '../../../../src/command/agent/commands/plan.ts'
 import { rolloutCommand } from '../../../../src/command/agent/commands/rollout.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { BASE_ANNOTATION } from '../../../../src/decision/channels.ts'
 import type { KubeAnswer } from '../../../../src/ports/kube-api.ts'

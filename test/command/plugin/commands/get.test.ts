@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t, { type Test } from 'tap'
 import { until } from '../../../until.ts'
 import { nodeObject, rolledBack, startPluginWorld } from '../world.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { rolloutPolicyModule } from '../../../../scripts/docs/rollout-policy.ts'

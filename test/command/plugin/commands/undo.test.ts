@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { hashVersion } from '../../../../src/command/plugin/kept-versions.ts'
 import { BASE_ANNOTATION } from '../../../../src/decision/channels.ts'

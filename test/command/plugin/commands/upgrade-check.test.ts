@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import t, { type Test } from 'tap'
 import {
   BASE_ANNOTATION,

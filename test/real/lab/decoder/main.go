@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decoder says whether kubelet decodes from a text what the agent judged. It reads the texts from
 // standard input. Each is a record of three parts: a byte with flags, the text, and what the agent
 // read from it, as JSON. An empty third part means that the agent refuses the text. The length of

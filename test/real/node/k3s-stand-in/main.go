@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the agent sees of k3s, around a real kubelet and a real containerd: not k3s itself. Like
 // k3s, it writes kubelet's drop-in of defaults anew at each start, starts containerd, gives kubelet
 // --config-dir and what --kubelet-arg says, ends when kubelet ends, takes containerd with it, and

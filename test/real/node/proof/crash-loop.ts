@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How soon a node is back from a config of which kubelet dies at each start, with the defaults of
  * the agent and systemd's RestartSec of kubeadm, and what it says of it.

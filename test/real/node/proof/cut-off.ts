@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that cuts kubelet off the API server while `/healthz` goes on to answer: an unknown
  * content type, a lease that is renewed every three days, and no static pods. It was once promoted

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Faults of the node and of the cluster that a config is not to blame for: nothing is condemned for
  * them, and kubelet ends on what is wanted.

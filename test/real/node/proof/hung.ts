@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A hung kubelet when the restarts of the hour are used up: the budget is for ever new configs of a
  * healthy kubelet, and holds nobody in an ill one.

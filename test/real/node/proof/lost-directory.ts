@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The agent's directory is lost while kubelet runs with a checkpoint in it: what the agent does not
  * know is no reason for a restart.

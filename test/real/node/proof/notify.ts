@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A unit of `Type=notify`, as systemd.service(5) describes it: it is `activating` until kubelet
  * says that it is ready. A kubelet that never says so is either left there for ever

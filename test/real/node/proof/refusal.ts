@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A refusal restarts nothing: what runs goes on, and so do its trial and its promotion. */
 import { strict as assert } from 'node:assert'
 import type { Condition } from '../../administrator.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The evidence by which a trial proves a config, and the troubles for which it condemns none. */
 import { NEWEST_MINOR } from '../../lab/build-modern-kubernetes.ts'
 import { modernKubeletMinor } from '../../lab/node-choice.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A certificate authority that has not signed the API server's client certificate: logs, exec and
  * metrics of the node are gone, while its Node is ready and `/healthz` of kubelet says ok.

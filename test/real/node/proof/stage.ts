@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A stage for what a trial proves: a node with a real kubelet, once with kubelet 1.20 and once with
  * a kubelet of today, each on the cluster of its age. The config is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A config that takes its static pods off a node: on a node of the control plane that is the API
  * server itself.

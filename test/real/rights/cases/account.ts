@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Of serviceaccount.yaml, with each kind of token that names the node n1, and with one that names
  * none. `n1` has what kubelet and others write: `given` and OTHERS.

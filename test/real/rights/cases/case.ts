@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One request of the table, by whom, and which policy of deploy/admission refuses it. None is
  * carried out: all are dry runs.

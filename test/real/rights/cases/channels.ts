@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Of channels.yaml. `n1` and `n2` carry nothing that assigns; `kept` carries all of it, a
  * configSource of an earlier release included.

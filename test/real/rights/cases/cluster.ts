@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The cluster that the requests of the table meet: nodes with and without an assignment,
  * ConfigMaps, people with their rights, and tokens that name a node.

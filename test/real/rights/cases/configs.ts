@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Of configs.yaml. */
 import { FLEET_LABEL, FLEET_NAMESPACE } from '../../fleet.ts'
 import type { Asked } from '../ask.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The writes of a compromised node with the identity of n1, and the rule that refuses each. RBAC
  * lets all of them pass here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Writes of the node n1 into the record of a rollout, and which rule of
  * deploy/admission/rollout.yaml refuses each; undefined: none does. Each case has a record of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Takes the expressions of a policy apart: each operand of `&&` and of `||`, at whatever depth. An
  * operand of `&&` that is taken out lets something pass, one of `||` refuses something. A test that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A fleet that decides with the agent's own code and writes what it decides, each node as itself,
  * to a real API server. Kubelets and time are simulated: a content passes its trial after ten

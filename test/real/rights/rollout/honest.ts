@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The writes of honest agents, and more that do no harm: nobody refuses them. */
 import { A, B, begun, type ChangedRecord, type ConfigName, MINE, many, others, type RecordCase, state, type Version } from './cases.ts'
 import type { Data } from './write.ts'

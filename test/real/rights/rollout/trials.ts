@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Each case as requests: in each way, by a node and by a token that names it; and what is no change
  * of a record, such as its deletion.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A policy without one of its clauses, for each of them: operands of its expressions, and whole
  * rules.

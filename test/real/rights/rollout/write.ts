@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * One change of a ConfigMap, sent in each way that the API server offers: what a policy refuses in
  * one way only, it does not refuse.
