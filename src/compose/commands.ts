@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { findRuntimeDoubt } from '../agent/config-files.ts'
-import { findOwnKubelet } from '../agent/identity.ts'
+import { findCertainName, findOwnKubelet } from '../agent/identity.ts'
 import { readLocalConfig } from '../agent/node-configs.ts'
 import { observe } from '../agent/observe.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
@@ -34,14 +34,16 @@ import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
 import { openInspection } from './preflight.ts'
 
-export function openNode(settings: Settings, programs: Programs, terminal: Terminal): CommandContext {
+export async function openNode(settings: Settings, programs: Programs, terminal: Terminal): Promise<CommandContext> {
   const { overlayDir, manifestDir, dynamicConfigDir, runtimeDir } = settings
   const { clock, yaml } = programs
   const beside = openBeside(settings, programs)
-  const { stores, api, nodeName, runtimeProbe } = beside
+  const { stores, api, kubeconfig, runtimeProbe } = beside
   const { files, owned, unit, activation, layout } = stores
+  const kubelet = findCertainName(settings, kubeconfig) === undefined ? await unit.observe() : undefined
+  const nodeName = () => beside.nodeName(kubelet)
   const writable = () => new DurableFiles(new NodeDisk())
-  const inspection = openInspection({ ...beside, settings: () => settings, signal: new AbortController().signal })
+  const inspection = openInspection({ ...beside, nodeName, settings: () => settings, signal: new AbortController().signal })
   const vantage = () => findVantage(findLockHolder(layout.lock))
   const readLocal = async () => readLocalConfig(activation, await unit.observe())
   const ownKubelet = async () => findOwnKubelet(await unit.observe(), settings, hostname())

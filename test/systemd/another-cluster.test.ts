@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import t from 'tap'
-import { openIdentity } from '../../src/agent/identity.ts'
+import { ANY_UNIT, openIdentity } from '../../src/agent/identity.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
@@ -13,6 +13,7 @@ import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWi
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const WIRINGS = { env: envWiring(ENV_FILE, `--config=${CONFIG}`), file: fileWiring(CONFIG), 'drop-in': dropInWiring('/etc/kubelet.d') }
 const A = sourceOf('101')
+const PARTS = { kubelet: () => ANY_UNIT, onSetAside: () => {} }
 
 /** A machine that was cloned with a config in place, and has another name now. */
 function open(kind: keyof typeof WIRINGS) {
@@ -33,8 +34,7 @@ function open(kind: keyof typeof WIRINGS) {
   const log = silentLog()
   const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'absent', detail: 'none' }), log)
   const stores = { files, layout, activation }
-  const start = (nodeName?: string) =>
-    openIdentity({ settings: resolve(nodeName), stores, kubeconfig, onSetAside: () => {}, log, hostName: hostname })
+  const start = (nodeName?: string) => openIdentity({ ...PARTS, settings: resolve(nodeName), stores, kubeconfig, log, hostName: hostname })
   return { files, disk, activation, start, log, layout }
 }
 
@@ -115,7 +115,7 @@ t.test('a node that gets another name while the agent runs is noticed', async (t
   const ok = () => ({ kind: 'ok', credentials: { nodeName: () => nodeName, authorityHashes: () => ['the same CA'] } }) as never
   const kubeconfig = new KubeconfigFile('/nowhere', () => (isReadable ? ok() : { kind: 'absent', detail: 'none' }), log)
   const stores = { files, layout, activation }
-  const start = () => openIdentity({ settings: resolved.settings, stores, kubeconfig, onSetAside: () => {}, log, hostName: () => hostName })
+  const start = () => openIdentity({ ...PARTS, settings: resolved.settings, stores, kubeconfig, log, hostName: () => hostName })
 
   const identity = start()
   t.equal(identity.nodeName, 'worker-1')

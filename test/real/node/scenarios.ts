@@ -10,6 +10,7 @@ import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addDaemonSetScenarios } from './daemonset.ts'
+import { addEksScenario } from './eks.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addHeldPortScenarios } from './held-ports.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
@@ -59,6 +60,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addAnsibleRpmScenario(plane, program)
   await addAnsibleNodesScenario(plane, program)
   await addCloudInitScenarios(plane, program)
+  await addEksScenario(program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   await addDaemonSetScenarios(plane, program)
