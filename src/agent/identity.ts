@@ -157,10 +157,13 @@ export function findCertainName({ nodeName, manifestDir }: NameSettings, kubecon
   return reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
 }
 
-/** In-tree, up to 1.33, a cloud provider has the last word (`getNodeName`, cmd/kubelet/app/server.go). */
+/**
+ * Up to 1.33, a cloud provider in kubelet itself has the last word (`getNodeName`,
+ * cmd/kubelet/app/server.go).
+ */
 const NAMES_NO_NODE = ['', 'external']
 
-/** The name that kubelet's flag gives its Node, as where its kubeconfig has a plugin. undefined: none. */
+/** The name that kubelet's flag gives its Node. undefined: it gives none. */
 function findFlaggedName(unit: UnitState): string | undefined {
   const words = asArguments(unit.kind === 'known' ? (unit.command?.words ?? []) : [])
   const name = normalise(flagValue(words, 'hostname-override') ?? '')

@@ -16,6 +16,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--crash',
   '--despite-audit',
   '--force-confold',
+  '--hostname-override',
   '--jitless',
   '--kube-reserved',
   '--kubelet-arg',

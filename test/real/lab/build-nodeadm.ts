@@ -1,7 +1,7 @@
 /**
- * nodeadm, which makes a node of an instance of Amazon EKS: the last version that Go's module proxy
- * has with all that it needs. Built once into the lab's cache, from the modules that `nodeadm/` pins
- * by their hashes. That takes some minutes of CPU.
+ * nodeadm, which makes a node of an instance of Amazon EKS, in the newest version that Go's module
+ * proxy has. Built once into the lab's cache, from the modules that `nodeadm/` pins by their
+ * hashes. That takes some minutes of CPU.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -15,7 +15,7 @@ import type { Node } from './node.ts'
 
 export const CLUSTER = 'lab'
 export const KUBELET_FILES = '/etc/kubernetes/kubelet'
-/** Under this name the journal has each call of the plugin: the process that wants a token, and its group. */
+/** The journal has each call of the plugin: the process that wants a token, and its group. */
 export const PLUGIN_LOG = 'aws-stand-in'
 /** As `aws eks get-token` of AWS has it. */
 const TOKEN_LIFE = '14 min'
@@ -32,7 +32,7 @@ export interface Image {
 
 const UNITS = '/etc/systemd/system'
 const CLOUD_INIT = ['cloud-init-local', 'cloud-init', 'cloud-config', 'cloud-final']
-/** Debian's cloud-init has an order of its own, which that of Amazon has not, and nodeadm does not fit. */
+/** Only Debian's cloud-init has this order, which the units of nodeadm would turn into a circle. */
 const DEBIAN_ORDER = /^(Before=sysinit|After=multi-user)\.target\n/gm
 
 export async function becomeEksImage(node: Node, image: Image): Promise<void> {
@@ -64,7 +64,7 @@ export async function becomeEksImage(node: Node, image: Image): Promise<void> {
   await run('chroot', [node.host('/'), 'cloud-init', 'clean', '--logs'])
 }
 
-/** The sandbox image of nodeadm would come from a registry, so containerd keeps the config that it has. */
+/** containerd keeps its config, since the sandbox image of nodeadm would come from a registry. */
 const KUBELET_ALONE = '--daemon kubelet'
 
 function unitFiles({ metadataUrl }: Image): Record<string, string> {

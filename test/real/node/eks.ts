@@ -12,6 +12,7 @@ import { stringify } from 'yaml'
 import { ensureNodeadm } from '../lab/build-nodeadm.ts'
 import { type ControlPlane, startControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
+import { modernKubeletMinor } from '../lab/node-choice.ts'
 import { makeScratch } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { DEPLOY } from '../rights/manifests.ts'
@@ -38,12 +39,14 @@ const PROVIDED_FILE = '00-nodeadm.conf'
 const PROVIDED = 30
 /** What a restart of nodeadm reads from then on. */
 type ChangeUserData = (changes: object) => void
+/** Of the agent: docs/drop-ins.md. */
+const FIRST_WITH_DROP_IN = 32
 const SETTINGS = { TRIAL_DURATION: '2s', RESTARTS_PER_HOUR: '60', SPREAD: '0s' }
 
 export async function addEksScenario(program: string): Promise<void> {
-  const rpm = hasInstallers() ? await findRpm() : undefined
+  const rpm = hasInstallers() && modernKubeletMinor() >= FIRST_WITH_DROP_IN ? await findRpm() : undefined
   if (rpm === undefined) return
-  scenario('node: install: eks: user data install the rpm on a node that nodeadm makes', async (step) => {
+  scenario('node: eks: user data install the rpm on a node that nodeadm makes', async (step) => {
     const [nodeadm, metadata, served] = [await ensureNodeadm(), await serveInstanceMetadata(), await serveFile(rpm)]
     const plane = await step('an API server that takes the token of the node', startPlane)
     try {
@@ -162,14 +165,20 @@ async function play(stage: Stage, change: ChangeUserData): Promise<void> {
     assert.equal(await node.kubeletStarts(), starts + 1)
   })
   const own = () => readFileSync(node.host(DROP_INS, OWN_FILE), 'utf8')
-  await step('nodeadm runs again with other user data: its files change, that of the agent does not, nor does kubelet', async () => {
+  await step('nodeadm runs again with other user data: its files change, that of the agent stays, and the agent says so', async () => {
     const written = own()
     change({ maxPods: 40, podsPerCore: 7 })
     await node.withoutRestart(() => node.systemctl('restart', 'nodeadm-config'))
+    // Nothing wakes the agent for this: it looks each minute.
+    await node.untilSays(
+      / runs, but kubelet's binary, flags or drop-ins have changed since it started: trial at its next start$/,
+      1,
+      120_000,
+    )
     assert.match(readFileSync(node.host(DROP_INS, PROVIDED_FILE), 'utf8'), /"maxPods": 40,\n[^}]*"podsPerCore": 7/)
     assert.equal(own(), written)
   })
-  await step("kubelet's next start has both, and a trial of its own", async () => {
+  await step("kubelet's next start has both, and its trial", async () => {
     const proven = () => node.read('meta', 'proven')
     const earlier = proven()
     await node.systemctl('restart', 'kubelet')
