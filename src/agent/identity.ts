@@ -75,7 +75,9 @@ export function openIdentity({ settings, stores, kubeconfig, kubelet, onSetAside
       const caHashes = reading === undefined ? [] : reading.credentials.authorityHashes()
       const binding = { nodeName, caHashes, machineHash: machineHash ?? kept?.machineHash }
       if (compareBinding(kept, binding) === 'foreign') return false
-      writeBinding(files, layout, binding)
+      // While kubelet is not known, which may call the node otherwise, the host name binds nothing.
+      const isGuess = kubelet().kind === 'unknown' && findCertainName(settings, kubeconfig) === undefined
+      if (kept !== undefined || !isGuess) writeBinding(files, layout, binding)
     } catch (error) {
       log.warn('cannot read or record which node and cluster this state belongs to; trying again later', { error })
     }

@@ -4,6 +4,7 @@ import { ANY_UNIT, openIdentity } from '../../src/agent/identity.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import type { UnitState } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
@@ -13,7 +14,8 @@ import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWi
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const WIRINGS = { env: envWiring(ENV_FILE, `--config=${CONFIG}`), file: fileWiring(CONFIG), 'drop-in': dropInWiring('/etc/kubelet.d') }
 const A = sourceOf('101')
-const PARTS = { kubelet: () => ANY_UNIT, onSetAside: () => {} }
+const kubeletWith = (...words: string[]) => ({ kind: 'known', command: { path: '/usr/bin/kubelet', words } }) as unknown as UnitState
+const PARTS = { kubelet: () => kubeletWith(), onSetAside: () => {} }
 
 /** A machine that was cloned with a config in place, and has another name now. */
 function open(kind: keyof typeof WIRINGS) {
@@ -102,6 +104,28 @@ t.test('a machine whose ID changes at each boot keeps its state with its host na
   disk.plant(layout.binding, JSON.stringify({ nodeName, caHashes: [], machineHash: 'of the boot before' }))
   t.equal(start(undefined).nodeName, nodeName)
   t.equal(files.stat(`${DIRECTORY}/foreign-1`), undefined)
+})
+
+t.test('a host name that may not be the name of the Node binds nothing while kubelet is not known', async (t) => {
+  const { files, layout, activation, log } = open('env')
+  files.remove(layout.binding)
+  const resolved = resolveSettings({ flags: { dynamicConfigDir: DIRECTORY }, env: {}, file: { kind: 'absent', path: '' } })
+  if (!resolved.ok) throw new Error(resolved.problems.join())
+  const credentials = { nodeName: () => undefined, authorityHashes: () => ['the CA'] }
+  const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'ok', credentials }) as never, log)
+  const parts = { ...PARTS, settings: resolved.settings, stores: { files, layout, activation }, kubeconfig, log, hostName: () => 'n1' }
+  let kubelet: UnitState = ANY_UNIT
+  const first = openIdentity({ ...parts, kubelet: () => kubelet })
+  t.equal(first.nodeName, 'n1')
+  t.equal(files.stat(layout.binding), undefined)
+  kubelet = kubeletWith('--hostname-override=worker-1')
+  t.match(first.findChange(), /names another node/)
+  const next = openIdentity({ ...parts, kubelet: () => kubelet })
+  t.equal(next.nodeName, 'worker-1')
+  t.match(files.read(layout.binding)?.toString(), /"nodeName":"worker-1"/)
+  t.equal(files.stat(`${DIRECTORY}/foreign-1`), undefined)
+  kubelet = ANY_UNIT
+  t.equal(openIdentity({ ...parts, kubelet: () => kubelet }).nodeName, 'worker-1', 'kept')
 })
 
 t.test('a node that gets another name while the agent runs is noticed', async (t) => {
