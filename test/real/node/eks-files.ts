@@ -41,9 +41,6 @@ export async function becomeEksImage(node: Node, image: Image): Promise<void> {
   }
   // nodeadm starts kubelet, and not systemd.
   await rm(node.host(UNITS, 'multi-user.target.wants/kubelet.service'))
-  // This nodeadm creates them with mode 0644, and later ones with 0755.
-  for (const directory of [`${KUBELET_FILES}/config.json.d`, '/etc/eks/kubelet', '/etc/kubernetes/pki'])
-    await mkdir(node.host(directory), { recursive: true })
   for (const [path, text] of Object.entries({ ...unitFiles(image), ...cloudInitFiles(image), '/etc/hostname': `${image.hostName}\n` })) {
     await mkdir(dirname(node.host(path)), { recursive: true })
     await writeFile(node.host(path), text)

@@ -60,7 +60,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addAnsibleRpmScenario(plane, program)
   await addAnsibleNodesScenario(plane, program)
   await addCloudInitScenarios(plane, program)
-  await addEksScenario(program)
+  if (ages.includes('new')) await addEksScenario(program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   await addDaemonSetScenarios(plane, program)
