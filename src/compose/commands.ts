@@ -34,14 +34,13 @@ import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
 import { openInspection } from './preflight.ts'
 
-export async function openNode(settings: Settings, programs: Programs, terminal: Terminal): Promise<CommandContext> {
+export function openNode(settings: Settings, programs: Programs, terminal: Terminal): CommandContext {
   const { overlayDir, manifestDir, dynamicConfigDir, runtimeDir } = settings
   const { clock, yaml } = programs
   const beside = openBeside(settings, programs)
   const { stores, api, kubeconfig, runtimeProbe } = beside
   const { files, owned, unit, activation, layout } = stores
-  const kubelet = findCertainName(settings, kubeconfig) === undefined ? await unit.observe() : undefined
-  const nodeName = () => beside.nodeName(kubelet)
+  const nodeName = async () => beside.nodeName(findCertainName(settings, kubeconfig) === undefined ? await unit.observe() : undefined)
   const writable = () => new DurableFiles(new NodeDisk())
   const inspection = openInspection({ ...beside, nodeName, settings: () => settings, signal: new AbortController().signal })
   const vantage = () => findVantage(findLockHolder(layout.lock))
@@ -53,17 +52,20 @@ export async function openNode(settings: Settings, programs: Programs, terminal:
   const readInstanceConfig = () => readOverlayOnce(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, owned, files, readLink), yaml)
   const readAssignment = async () => {
     const channels = toChannelSettings(settings)
-    if (manifestDir === undefined) return readAssignmentOnce(api, nodeName(), channels)
-    return readManifestsOnce(manifestDir, nodeName(), channels, owned, (text) => yaml.all(text))
+    if (manifestDir === undefined) return readAssignmentOnce(api, await nodeName(), channels)
+    return readManifestsOnce(manifestDir, await nodeName(), channels, owned, (text) => yaml.all(text))
   }
   return {
     settings,
     terminal,
     version: AGENT_VERSION,
-    observe: (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
+    observe: async (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
       const policy = () => toPolicy(settings)
       const unasked = { preflight: undefined, drain: { isDrained: () => undefined }, accepted: new Map() }
-      return observe({ ...stores, ...unasked, runtimeProbe, nodeName: nodeName(), policy, assignment: { desired: () => desired } }, [])
+      return observe(
+        { ...stores, ...unasked, runtimeProbe, nodeName: await nodeName(), policy, assignment: { desired: () => desired } },
+        [],
+      )
     },
     fetchDesired: async () => {
       const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml })

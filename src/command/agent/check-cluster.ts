@@ -28,7 +28,7 @@ export async function checkCluster(sources: ClusterSources): Promise<readonly Se
   const [kubeconfig] = sources.rights([{ path: settings.kubeconfig, need: 'read' }])
   if (kubeconfig?.state === 'missing')
     return [{ topic: 'api server', level: 'warn', text: `not asked: ${settings.kubeconfig} is not there yet` }]
-  const nodeName = sources.nodeName()
+  const nodeName = await sources.nodeName()
   const node = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}`, as: 'PartialObjectMetadata' })
   if (node.kind !== 'ok' && !isAnswerAbout(node)) return [describeNoAnswer(node, settings)]
   const user = findUser(await review(api, 'authentication.k8s.io', 'selfsubjectreviews', {}))
