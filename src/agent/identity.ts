@@ -15,6 +15,7 @@ import type { Log } from '../ports/log.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
+import { isObjectName } from '../values/kubernetes-names.ts'
 
 type NameSettings = Pick<Settings, 'nodeName' | 'manifestDir' | 'dynamicConfigDir'>
 
@@ -22,6 +23,8 @@ type NameSettings = Pick<Settings, 'nodeName' | 'manifestDir' | 'dynamicConfigDi
 interface NameSources {
   hostName(): string
   readonly kubeconfig: ClientIdentity
+  /** As it was seen last. */
+  kubelet(): UnitState
   /** The state on disk then counts as none. Without this function, the error is thrown. */
   readonly onUnread?: (error: unknown) => void
 }
@@ -47,13 +50,13 @@ interface Identity {
  * Stands for the unit, which may be another one by now: the records of the agent say where its
  * configs are.
  */
-const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
+export const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
 
 const MACHINE_ID = '/etc/machine-id'
 
-export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, hostName }: IdentityParts): Identity {
+export function openIdentity({ settings, stores, kubeconfig, kubelet, onSetAside, log, hostName }: IdentityParts): Identity {
   const { files, layout, activation } = stores
-  const sources = { kubeconfig, hostName }
+  const sources = { kubeconfig, kubelet, hostName }
   const nodeName = findNodeName(settings, files, {
     ...sources,
     onUnread: (error) => log.warn('cannot read which node this state belongs to; going by the host name', { error }),
@@ -73,7 +76,9 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, ho
       const caHashes = reading === undefined ? [] : reading.credentials.authorityHashes()
       const binding = { nodeName, caHashes, machineHash: machineHash ?? kept?.machineHash }
       if (compareBinding(kept, binding) === 'foreign') return false
-      writeBinding(files, layout, binding)
+      // While kubelet is not known, which may call the node otherwise, the host name binds nothing.
+      const isGuess = kubelet().kind === 'unknown' && findCertainName(settings, kubeconfig) === undefined
+      if (kept !== undefined || !isGuess) writeBinding(files, layout, binding)
     } catch (error) {
       log.warn('cannot read or record which node and cluster this state belongs to; trying again later', { error })
     }
@@ -119,7 +124,7 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, ho
   return {
     nodeName,
     findChange: () => {
-      if (!hasSameName()) return 'the kubeconfig or the host name names another node'
+      if (!hasSameName()) return "the kubeconfig, kubelet's flag or the host name names another node"
       return isOurs() ? undefined : 'the state belongs to another cluster or machine'
     },
   }
@@ -129,7 +134,7 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, ho
  * The host name is only a guess (early at boot it can be `localhost`), so the node's name in the
  * state on disk goes before it, where this machine wrote that.
  */
-export function findNodeName(settings: NameSettings, files: Files, { hostName, kubeconfig, onUnread }: NameSources): string {
+export function findNodeName(settings: NameSettings, files: Files, { hostName, kubeconfig, kubelet, onUnread }: NameSources): string {
   const kept = () => {
     try {
       return readBinding(files, layoutOf(settings.dynamicConfigDir))
@@ -139,7 +144,8 @@ export function findNodeName(settings: NameSettings, files: Files, { hostName, k
       return undefined
     }
   }
-  return findCertainName(settings, kubeconfig) ?? chooseGuessedName(kept(), readMachineHash(files), normalise(hostName()))
+  const certain = findCertainName(settings, kubeconfig) ?? findFlaggedName(kubelet())
+  return certain ?? chooseGuessedName(kept(), readMachineHash(files), normalise(hostName()))
 }
 
 /** As kubelet makes its node's name of the host's (`GetHostname`, pkg/util/node/node.go). */
@@ -148,10 +154,23 @@ function normalise(hostName: string): string {
 }
 
 /** The name that a setting or the node's certificate says. undefined: neither does. */
-function findCertainName({ nodeName, manifestDir }: NameSettings, kubeconfig: ClientIdentity): string | undefined {
+export function findCertainName({ nodeName, manifestDir }: NameSettings, kubeconfig: ClientIdentity): string | undefined {
   if (nodeName !== undefined) return nodeName
   const reading = manifestDir === undefined ? kubeconfig.current() : undefined
   return reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
+}
+
+/**
+ * Up to 1.33, a cloud provider in kubelet itself has the last word (`getNodeName`,
+ * cmd/kubelet/app/server.go).
+ */
+const NAMES_NO_NODE = ['', 'external']
+
+/** The name that kubelet's flag gives its Node. undefined: it gives none. */
+function findFlaggedName(unit: UnitState): string | undefined {
+  const words = asArguments(unit.kind === 'known' ? (unit.command?.words ?? []) : [])
+  const name = normalise(flagValue(words, 'hostname-override') ?? '')
+  return isObjectName(name) && NAMES_NO_NODE.includes(flagValue(words, 'cloud-provider') ?? '') ? name : undefined
 }
 
 /**

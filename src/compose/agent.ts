@@ -9,7 +9,7 @@ import { hostname } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
 import { findRuntimeDoubt } from '../agent/config-files.ts'
 import { keepHeapSmall } from '../agent/heap.ts'
-import { openIdentity } from '../agent/identity.ts'
+import { ANY_UNIT, findCertainName, openIdentity } from '../agent/identity.ts'
 import { Loop, runLoop } from '../agent/loop.ts'
 import { LostDirectory } from '../agent/lost-directory.ts'
 import { readRuntimesAhead } from '../agent/probe-needs.ts'
@@ -160,7 +160,9 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const helper = new HelperProcess({ ...world.helperProgram, context: helperContext })
   const stores = openStores(atStart, { ...world, disk: new NodeDisk(), onSetAside, signals })
   settleDirectory(stores, log)
-  const identity = openIdentity({ settings: atStart, stores, kubeconfig, hostName: hostname, onSetAside, log })
+  // Without a certificate, only kubelet's flags may say how the node is called.
+  let kubelet = findCertainName(atStart, kubeconfig) === undefined ? await stores.unit.observe() : ANY_UNIT
+  const identity = openIdentity({ settings: atStart, stores, kubeconfig, kubelet: () => kubelet, hostName: hostname, onSetAside, log })
   const adoption = await openAdoption({ adopt: atStart.adopt, stores, clock, uptimeUs, log })
   const api = atStart.manifestDir === undefined ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }) : undefined
   const { nodeName } = identity
@@ -205,6 +207,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
+        kubelet = snapshot.unit
         reporter.decided(snapshot, step)
         const occasion = adoption.findOccasion(snapshot.unit)
         if (occasion !== undefined) over.abort(occasion)

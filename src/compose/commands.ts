@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { findRuntimeDoubt } from '../agent/config-files.ts'
-import { findOwnKubelet } from '../agent/identity.ts'
+import { findCertainName, findOwnKubelet } from '../agent/identity.ts'
 import { readLocalConfig } from '../agent/node-configs.ts'
 import { observe } from '../agent/observe.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
@@ -39,10 +39,11 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
   const { overlayDir, manifestDir, dynamicConfigDir, runtimeDir } = settings
   const { clock, yaml } = programs
   const beside = openBeside(settings, programs)
-  const { stores, api, nodeName, runtimeProbe } = beside
+  const { stores, api, kubeconfig, runtimeProbe } = beside
   const { files, owned, unit, activation, layout } = stores
+  const nodeName = async () => beside.nodeName(findCertainName(settings, kubeconfig) === undefined ? await unit.observe() : undefined)
   const writable = () => new DurableFiles(new NodeDisk())
-  const inspection = openInspection({ ...beside, settings: () => settings, signal: new AbortController().signal })
+  const inspection = openInspection({ ...beside, nodeName, settings: () => settings, signal: new AbortController().signal })
   const vantage = () => findVantage(findLockHolder(layout.lock))
   const readLocal = async () => readLocalConfig(activation, await unit.observe())
   const ownKubelet = async () => findOwnKubelet(await unit.observe(), settings, hostname())
@@ -52,17 +53,20 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
   const readInstanceConfig = () => readOverlayOnce(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, owned, files, readLink), yaml)
   const readAssignment = async () => {
     const channels = toChannelSettings(settings)
-    if (manifestDir === undefined) return readAssignmentOnce(api, nodeName(), channels)
-    return readManifestsOnce(manifestDir, nodeName(), channels, owned, (text) => yaml.all(text))
+    if (manifestDir === undefined) return readAssignmentOnce(api, await nodeName(), channels)
+    return readManifestsOnce(manifestDir, await nodeName(), channels, owned, (text) => yaml.all(text))
   }
   return {
     settings,
     terminal,
     version: AGENT_VERSION,
-    observe: (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
+    observe: async (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
       const policy = () => toPolicy(settings)
       const unasked = { preflight: undefined, drain: { isDrained: () => undefined }, accepted: new Map() }
-      return observe({ ...stores, ...unasked, runtimeProbe, nodeName: nodeName(), policy, assignment: { desired: () => desired } }, [])
+      return observe(
+        { ...stores, ...unasked, runtimeProbe, nodeName: await nodeName(), policy, assignment: { desired: () => desired } },
+        [],
+      )
     },
     fetchDesired: async () => {
       const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml })

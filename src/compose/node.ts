@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
-import { findNodeName } from '../agent/identity.ts'
+import { ANY_UNIT, findNodeName } from '../agent/identity.ts'
 import { ContentRecognizer } from '../agent/recognize-content.ts'
 import { FileCheckpoints } from '../checkpoint/checkpoints.ts'
 import { contentHash } from '../checkpoint/content.ts'
@@ -120,7 +120,7 @@ export function openBeside(settings: Settings, programs: Programs) {
     stores,
     kubeconfig,
     api: openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }),
-    nodeName: () => findNodeName(settings, stores.files, { hostName: hostname, kubeconfig }),
+    nodeName: (kubelet = ANY_UNIT) => findNodeName(settings, stores.files, { hostName: hostname, kubeconfig, kubelet: () => kubelet }),
     ...openRuntime(settings, { clock: programs.clock, log: SILENT, onChange: () => {} }),
   }
 }

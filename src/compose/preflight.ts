@@ -30,7 +30,7 @@ interface InspectionWorld {
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver' | 'imageDirectory'>
   readonly kubeconfig: ClientIdentity
   readonly api: Pick<KubeApi, 'request'>
-  nodeName(): string
+  nodeName(): string | Promise<string>
   readonly signal: AbortSignal
   /** The answers about kubelets' versions that are known already. undefined: none. */
   readonly versions?: Map<string, VersionAnswer>

@@ -26,7 +26,7 @@ export const SOURCE_SETTINGS = settingTable({
     kind: orNone(nodeNameKind),
     initial: undefined,
     ...ALL_COMMANDS,
-    initialNote: "from the kubeconfig's identity, or else the host name",
+    initialNote: "from the kubeconfig's identity, else kubelet's --hostname-override, else the host name",
     help: "name of this machine's Node",
   },
   kubeconfig: {

@@ -18,6 +18,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--delete-emptydir-data',
   '--despite-audit',
   '--force-confold',
+  '--hostname-override',
   '--kube-reserved',
   '--kubelet-arg',
   '--minutes',

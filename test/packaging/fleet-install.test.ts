@@ -94,6 +94,17 @@ t.test('cloud-init accepts the user data', { skip: !isThere('cloud-init') && 'wi
   t.equal(ran.status, 0, ran.stdout + ran.stderr)
 })
 
+t.test('the user data for EKS give kubelet a setting, and a script writes settings of the agent', async (t) => {
+  const parts = read(`${INSTALL}/eks-user-data.mime`).split(/^--BOUNDARY(?:--)?\n/m)
+  const [, nodeConfig = '', script = ''] = parts.map((part) => part.slice(part.indexOf('\n\n') + 2))
+  const { spec } = parse(nodeConfig) as { spec: { kubelet: { config: object } } }
+  t.same(spec.kubelet.config, { registryPullQPS: 5 }, 'the default of kubelet')
+  const settings = /^cat >\/etc\/kubelet-cfg-agent\/config\.yaml <<'END'\n([\s\S]*?)^END$/m.exec(script)?.[1] ?? ''
+  t.same(problemsOf(parse(settings) as object), [])
+  t.match(script, `/kubelet-cfg-agent-${version}-1.x86_64.rpm\n`)
+  checkScript(t, script)
+})
+
 interface DaemonSet {
   readonly metadata: { readonly name: string; readonly namespace: string }
   readonly spec: {

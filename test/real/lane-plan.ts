@@ -50,7 +50,7 @@ export function needNoSharedCluster(words: readonly string[]): boolean {
   return [RIGHTS, MODERN, ROLLOUT, CORPUS].some((lane) => lane.words.every((word) => words.includes(word)))
 }
 
-const OF_OTHER_LANES = 'install:|interrupted:|modern:|proof:'
+const OF_OTHER_LANES = 'eks:|install:|interrupted:|modern:|proof:'
 const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
 
 /** These and the rest of the lane `node` take as long as each other. */
@@ -63,7 +63,7 @@ const NODE_3: Lane = { name: 'node-3', words: ['node:', PACKAGES, `!${OF_OTHER_L
 const NODE_4: Lane = { name: 'node-4', words: ['node:', LONG_WAITS, `!${OF_OTHER_LANES}`] }
 const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3, NODE_4]
 
-const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
+const INSTALL: Lane = { name: 'install', words: ['node: install:|node: eks:'] }
 
 const NOT_ON_NODES = '!node:|preflight corpus:|rollout:'
 /** Without a real kubelet: what needs other rights or another API server, and what does not. */

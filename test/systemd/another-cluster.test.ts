@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hostname } from 'node:os'
 import t from 'tap'
-import { openIdentity } from '../../src/agent/identity.ts'
+import { ANY_UNIT, openIdentity } from '../../src/agent/identity.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import type { UnitState } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
@@ -14,6 +15,8 @@ import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWi
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const WIRINGS = { env: envWiring(ENV_FILE, `--config=${CONFIG}`), file: fileWiring(CONFIG), 'drop-in': dropInWiring('/etc/kubelet.d') }
 const A = sourceOf('101')
+const kubeletWith = (...words: string[]) => ({ kind: 'known', command: { path: '/usr/bin/kubelet', words } }) as unknown as UnitState
+const PARTS = { kubelet: () => kubeletWith(), onSetAside: () => {} }
 
 /** A machine that was cloned with a config in place, and has another name now. */
 function open(kind: keyof typeof WIRINGS) {
@@ -34,8 +37,7 @@ function open(kind: keyof typeof WIRINGS) {
   const log = silentLog()
   const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'absent', detail: 'none' }), log)
   const stores = { files, layout, activation }
-  const start = (nodeName?: string) =>
-    openIdentity({ settings: resolve(nodeName), stores, kubeconfig, onSetAside: () => {}, log, hostName: hostname })
+  const start = (nodeName?: string) => openIdentity({ ...PARTS, settings: resolve(nodeName), stores, kubeconfig, log, hostName: hostname })
   return { files, disk, activation, start, log, layout }
 }
 
@@ -105,6 +107,28 @@ t.test('a machine whose ID changes at each boot keeps its state with its host na
   t.equal(files.stat(`${DIRECTORY}/foreign-1`), undefined)
 })
 
+t.test('a host name that may not be the name of the Node binds nothing while kubelet is not known', async (t) => {
+  const { files, layout, activation, log } = open('env')
+  files.remove(layout.binding)
+  const resolved = resolveSettings({ flags: { dynamicConfigDir: DIRECTORY }, env: {}, file: { kind: 'absent', path: '' } })
+  if (!resolved.ok) throw new Error(resolved.problems.join())
+  const credentials = { nodeName: () => undefined, authorityHashes: () => ['the CA'] }
+  const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'ok', credentials }) as never, log)
+  const parts = { ...PARTS, settings: resolved.settings, stores: { files, layout, activation }, kubeconfig, log, hostName: () => 'n1' }
+  let kubelet: UnitState = ANY_UNIT
+  const first = openIdentity({ ...parts, kubelet: () => kubelet })
+  t.equal(first.nodeName, 'n1')
+  t.equal(files.stat(layout.binding), undefined)
+  kubelet = kubeletWith('--hostname-override=worker-1')
+  t.match(first.findChange(), /names another node/)
+  const next = openIdentity({ ...parts, kubelet: () => kubelet })
+  t.equal(next.nodeName, 'worker-1')
+  t.match(files.read(layout.binding)?.toString(), /"nodeName":"worker-1"/)
+  t.equal(files.stat(`${DIRECTORY}/foreign-1`), undefined)
+  kubelet = ANY_UNIT
+  t.equal(openIdentity({ ...parts, kubelet: () => kubelet }).nodeName, 'worker-1', 'kept')
+})
+
 t.test('a node that gets another name while the agent runs is noticed', async (t) => {
   const { files, layout, activation, log } = open('env')
   files.remove(layout.binding)
@@ -116,7 +140,7 @@ t.test('a node that gets another name while the agent runs is noticed', async (t
   const ok = () => ({ kind: 'ok', credentials: { nodeName: () => nodeName, authorityHashes: () => ['the same CA'] } }) as never
   const kubeconfig = new KubeconfigFile('/nowhere', () => (isReadable ? ok() : { kind: 'absent', detail: 'none' }), log)
   const stores = { files, layout, activation }
-  const start = () => openIdentity({ settings: resolved.settings, stores, kubeconfig, onSetAside: () => {}, log, hostName: () => hostName })
+  const start = () => openIdentity({ ...PARTS, settings: resolved.settings, stores, kubeconfig, log, hostName: () => hostName })
 
   const identity = start()
   t.equal(identity.nodeName, 'worker-1')

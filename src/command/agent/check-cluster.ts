@@ -29,13 +29,19 @@ export async function checkCluster(sources: ClusterSources): Promise<readonly Se
   const [kubeconfig] = sources.rights([{ path: settings.kubeconfig, need: 'read' }])
   if (kubeconfig?.state === 'missing')
     return [{ topic: 'api server', level: 'warn', text: `not asked: ${settings.kubeconfig} is not there yet` }]
-  const nodeName = sources.nodeName()
+  const nodeName = await sources.nodeName()
   const node = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}`, as: 'PartialObjectMetadata' })
   if (node.kind !== 'ok' && !isAnswerAbout(node)) return [describeNoAnswer(node, settings)]
+  const user = findUser(await review(api, 'authentication.k8s.io', 'selfsubjectreviews', {}))
+  const own = /^system:node:(.+)$/.exec(user ?? '')?.[1]
+  if (node.kind === 'refused' && node.status === 403 && own !== undefined && own !== nodeName) {
+    const text = `${user} may not read Node ${nodeName}, which the agent takes for its own: set --node-name to ${own}; no right is missing`
+    return [{ topic: 'identity', level: 'fail', text }]
+  }
   const desired = node.kind === 'ok' ? await fetchDesired(sources) : undefined
   return [
     describeNode(node, nodeName),
-    ...describeIdentity(await review(api, 'authentication.k8s.io', 'selfsubjectreviews', {})),
+    ...(user === undefined ? [] : [{ topic: 'identity', level: 'ok', text: user } as const]),
     ...describeAssignment(desired),
     await checkRights(api, listRights(nodeName, settings, desired)),
   ]
@@ -73,12 +79,12 @@ function describeNode(answer: KubeAnswer, nodeName: string): SelfCheckResult {
   return { topic: 'api server', level: 'fail', text }
 }
 
-/** Servers before 1.28 have no such review. Then nothing is said. */
-function describeIdentity(answer: KubeAnswer): SelfCheckResult[] {
+/** undefined: servers before 1.28 have no such review. */
+function findUser(answer: KubeAnswer): string | undefined {
   const status = answer.kind === 'ok' && isObject(answer.object) ? answer.object.status : undefined
   const user = isObject(status) ? status.userInfo : undefined
   const name = isObject(user) ? user.username : undefined
-  return typeof name === 'string' ? [{ topic: 'identity', level: 'ok', text: name }] : []
+  return typeof name === 'string' ? name : undefined
 }
 
 function describeAssignment(desired: Desired | undefined): SelfCheckResult[] {

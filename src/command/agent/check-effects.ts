@@ -21,7 +21,7 @@ export async function checkEffects({ readEffects, api, nodeName, settings }: Eff
   const effects = await readEffects()
   if (effects === undefined) return []
   const asks = effects.asksForCertificate && settings.manifestDir === undefined
-  const request = asks ? await findRequest(api, nodeName()) : undefined
+  const request = asks ? await findRequest(api, await nodeName()) : undefined
   return [
     ...(effects.shutdown === undefined ? [] : [{ topic: 'shutdown', level: 'warn', text: effects.shutdown } as const]),
     ...effects.skipped.map((text) => ({ topic: 'config-dir', level: 'warn', text }) as const),

@@ -80,7 +80,7 @@ export interface CommandContext {
   /** Reads the local config, also where the agent has put another file in its place. */
   readLocalConfig(): Promise<LocalConfigView>
   readonly api: Pick<KubeApi, 'request'>
-  nodeName(): string
+  nodeName(): string | Promise<string>
   /** Asks for `/configz` of the node's kubelet. */
   readConfigz(): Promise<ConfigzAnswer>
   /**

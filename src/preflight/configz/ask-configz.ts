@@ -25,7 +25,7 @@ import { findOwnPort, hasRightForConfigz } from './own-port.ts'
 export interface ConfigzWorld {
   readonly port: Pick<KubeletPort, 'askConfigz'>
   readonly api: Pick<KubeApi, 'request'>
-  nodeName(): string
+  nodeName(): string | Promise<string>
 }
 
 interface ConfigzPorts extends ConfigzWorld {
@@ -114,7 +114,7 @@ export async function findMisreadOf(here: RunningKubelet, ports: LogPorts): Prom
 const PROXY_MS = 10_000
 
 async function askServer({ api, nodeName }: ConfigzWorld): Promise<ConfigzAnswer> {
-  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName()}/proxy/configz`, timeoutMs: PROXY_MS })
+  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${await nodeName()}/proxy/configz`, timeoutMs: PROXY_MS })
   return answer.kind === 'refused' ? { kind: 'refused', by: 'api-server', status: answer.status, detail: answer.detail } : answer
 }
 

@@ -145,6 +145,14 @@ t.test('an API server that does not answer, forbids, or has no such Node', async
   t.match(none.lines, [/^warn api server: answers; there is no Node node-1/, /identity/, /^warn grants: may not patch nodes node-1/])
 })
 
+t.test('the kubeconfig is that of a Node, which the agent does not take for its own', async (t) => {
+  const context = { nodeName: () => 'ip-10-0-0-1' }
+  t.same((await check({ node: refused(403, 'no'), context })).lines, [
+    'fail identity: system:node:node-1 may not read Node ip-10-0-0-1, which the agent takes for its own: set --node-name to node-1; no right is missing',
+  ])
+  t.match((await check({ context })).lines, [/^ok api server: answers; Node ip-10-0-0-1 can be read$/])
+})
+
 t.test('before TLS bootstrap nothing is asked', async (t) => {
   const rights: CommandContext['rights'] = (needs) => needs.map((need) => ({ ...need, state: 'missing', detail: '' }))
   t.match((await check({ context: { rights } })).lines, [/^warn api server: not asked: .*kubelet.conf is not there yet$/])

@@ -77,7 +77,7 @@ export async function addAnsibleRpmScenario(plane: ControlPlane, program: string
 }
 
 /** As far as Ansible sees: it has no apt, and dnf has one repository, without signatures. */
-async function becomeFedora(node: Node, rpm: string, scratch: string): Promise<void> {
+export async function becomeFedora(node: Node, rpm: string, scratch: string): Promise<void> {
   await mkdir(scratch, { recursive: true })
   await mkdir(node.host(REPOSITORY))
   const distribution = await makeRpm(scratch, { name: 'distribution', version: '1', provides: await whatItRequires(rpm) })

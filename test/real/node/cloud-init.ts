@@ -16,13 +16,13 @@ import { INSTALLERS } from './root.ts'
 import { serveFile } from './serve-file.ts'
 
 const AGENT = 'kubelet-cfg-agent'
-const SEED = '/var/lib/cloud/seed/nocloud'
+export const SEED = '/var/lib/cloud/seed/nocloud'
 const KUBECONFIG = '/etc/kubernetes/kubelet.conf'
 const KEPT = '/root/kubelet.conf'
 const NO_HASH = '0'.repeat(64)
 
 /** The data are on the disk. No other module than these may change a machine of the lab. */
-const CLOUD_CONFIG = `datasource_list: [NoCloud]
+export const CLOUD_CONFIG = `datasource_list: [NoCloud]
 network: { config: disabled }
 warnings: { dsid_missing_source: "off" }
 cloud_init_modules: [write-files]

@@ -15,7 +15,7 @@ import { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { getText } from '../lab/get-text.ts'
-import { suiteFor } from '../lab/node-choice.ts'
+import { type Suite, suiteFor } from '../lab/node-choice.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { CommandError, type CommandOutput } from '../lab/processes.ts'
 import { readVersion } from '../lab/servers.ts'
@@ -57,6 +57,12 @@ export interface NodeOptions {
   readonly agent?: 'installed' | 'absent'
   /** Packages and masks that its root has beside those of each node. */
   readonly extras?: RootExtras
+  /** Default: the one that its kubelet is run on. */
+  readonly suite?: Suite
+  /** Programs that it has besides: path inside to path outside. */
+  readonly programs?: Readonly<Record<string, string>>
+  /** Changes its files before it boots. */
+  readonly prepare?: (node: Node) => Promise<void>
 }
 
 const AGENT = 'kubelet-cfg-agent'
@@ -77,13 +83,14 @@ export class Node {
   readonly #storage: readonly [Storage, ...Storage[]]
   readonly #ports: NodePorts
   readonly #unit: UnitKind
+  readonly #programs: NonNullable<NodeOptions['programs']>
   #container: Container | undefined
   #toKubelet: Agent | undefined
 
   private constructor(
     plane: ControlPlane,
     program: string,
-    { name, unit = 'kubeadm' }: NodeOptions,
+    { name, unit = 'kubeadm', programs = {} }: NodeOptions,
     root: NodeRoot,
     storage: readonly [Storage, ...Storage[]],
     ports: NodePorts,
@@ -97,6 +104,7 @@ export class Node {
     this.#storage = storage
     this.#ports = ports
     this.#unit = unit
+    this.#programs = programs
   }
 
   /** Not booted yet. */
@@ -137,6 +145,7 @@ export class Node {
       '/usr/bin/kubelet': kubeletOf(this.#plane),
       '/usr/local/bin/node': process.execPath,
       ...(this.#unit === 'k3s' && { [K3S_PROGRAM]: await ensureK3sStandIn() }),
+      ...this.#programs,
     }
     for (const inside of Object.keys(binds)) {
       // A bind mount needs something to be bound on.
@@ -380,8 +389,8 @@ async function enable(root: string, unit: string, where: string): Promise<void> 
 }
 
 /** With the package in it where the agent is installed before the work begins. */
-async function rootFor({ agent, extras }: NodeOptions, kubeletMinor: number, home: string): Promise<NodeRoot> {
-  const root = await ensureNodeRoot(suiteFor(kubeletMinor), console.log, extras)
+async function rootFor({ agent, extras, suite }: NodeOptions, kubeletMinor: number, home: string): Promise<NodeRoot> {
+  const root = await ensureNodeRoot(suite ?? suiteFor(kubeletMinor), console.log, extras)
   const deb = agent === 'absent' ? undefined : await findDeb()
   return deb !== undefined && (await canOverlay(home)) ? ensurePackagedRoot(root, deb) : root
 }
@@ -395,6 +404,7 @@ export async function withNode(
 ): Promise<void> {
   const node = await Node.create(plane, program, options)
   try {
+    await options.prepare?.(node)
     await node.boot()
     await node.untilRegistered()
     if (options.agent !== 'absent') await enableOrInstallAgent(node)

@@ -10,6 +10,7 @@ import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
+import { addEksScenario } from './eks.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addHeldPortScenarios } from './held-ports.ts'
 import { addInstallerImageScenarios } from './installer-image.ts'
@@ -60,6 +61,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addAnsibleRpmScenario(plane, program)
   await addAnsibleNodesScenario(plane, program)
   await addCloudInitScenarios(plane, program)
+  if (ages.includes('new')) await addEksScenario(program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   await addInstallerImageScenarios(plane, program)

@@ -122,7 +122,7 @@ async function askConfigz({ readConfigz, nodeName }: CommandContext): Promise<un
   if (answer.kind === 'ok') return answer.object
   const isDenied = answer.kind === 'refused' && (answer.status === 401 || answer.status === 403)
   const advice = isDenied
-    ? [NEEDED[answer.by], `use an administrator's kubeconfig with --kubeconfig, or pipe ${rawRequest(nodeName())}`]
+    ? [NEEDED[answer.by], `use an administrator's kubeconfig with --kubeconfig, or pipe ${rawRequest(await nodeName())}`]
     : []
   throw new Failure([answer.detail, ...advice, '--offline uses the config file on disk'].join('; '))
 }

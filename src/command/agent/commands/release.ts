@@ -58,7 +58,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
     // Includes files that the unit no longer names: it may name them again after the agent is gone.
     withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot)
-    tellClearing(await clearNode(context), context)
+    tellClearing(await clearNode(context), plainText(await context.nodeName()), context.terminal)
     await warnOfLocal(context)
     if (decision.kind === 'unknown')
       throw new Failure(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
@@ -91,17 +91,17 @@ function isServedOutside({ unit }: Snapshot): boolean {
 }
 
 /** No failure of the command: kubelet's next start is what counts here. */
-function tellClearing(clearing: Clearing, { terminal, nodeName }: CommandContext): void {
+function tellClearing(clearing: Clearing, node: string, terminal: CommandContext['terminal']): void {
   switch (clearing.kind) {
     case 'nothing':
       return
     case 'cleared':
-      terminal.out(`Removed the agent's report from Node ${plainText(nodeName())}.\n`)
+      terminal.out(`Removed the agent's report from Node ${node}.\n`)
       return
     case 'failed': {
       const commands = clearing.advice.map((command) => `  ${plainText(command)}\n`).join('')
       terminal.err(
-        `kubelet-cfg-agent release: cannot remove the agent's last report from Node ${plainText(nodeName())}, which may still show it: ` +
+        `kubelet-cfg-agent release: cannot remove the agent's last report from Node ${node}, which may still show it: ` +
           `${plainText(clearing.detail)}\nAn administrator can remove it:\n${commands}`,
       )
     }
@@ -128,7 +128,7 @@ type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'r
 export async function clearNode({ api, settings, nodeName, rights }: ClearingSources): Promise<Clearing> {
   const [kubeconfig] = rights([{ path: settings.kubeconfig, need: 'read' }])
   if (settings.manifestDir !== undefined || kubeconfig?.state === 'missing') return { kind: 'nothing' }
-  const name = nodeName()
+  const name = await nodeName()
   if (!isObjectName(name)) return { kind: 'nothing' }
   const path = `/api/v1/nodes/${name}`
   const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })

@@ -387,7 +387,7 @@ and SIGINT end the agent at a safe point and leave kubelet as it is; SIGHUP rere
 
 Where assignments come from:
   --node-name <name>             name of this machine's Node (default: from the kubeconfig's
-                                 identity, or else the host name)
+                                 identity, else kubelet's --hostname-override, else the host name)
   --kubeconfig <path>            kubeconfig for the API server; the file may appear later, as in TLS
                                  bootstrap (default: /etc/kubernetes/kubelet.conf)
   --channels <channels>          channels that may assign a config, any of
