@@ -31,22 +31,7 @@ import {
   UPGRADED_KUBELET,
   unit,
 } from '../decision/snapshots.ts'
-
-const SUBJECT = keyOf(A)
-
-type Look = Partial<Pick<HealthSample, 'unit' | 'running' | 'healthz' | 'runtimeUp' | 'changesRuntime'>>
-
-/** One look, `afterUs` from NOW_US. */
-function look(afterUs: number, facts: Look): HealthSample {
-  return {
-    at: { bootId: BOOT, monotonicUs: NOW_US + afterUs, wallMs: 0 },
-    unit: unit(),
-    running: { kind: 'none' },
-    healthz: undefined,
-    runtimeUp: undefined,
-    ...facts,
-  }
-}
+import { down, follow, healthy, ill, type Look, look, loop, OK, REFUSED, runsSince, SUBJECT, times, verdictOn } from './samples.ts'
 
 const ENDED_WITH = {
   name: 'kubelet.service',
@@ -55,50 +40,6 @@ const ENDED_WITH = {
   mainExitUs: 1,
   endedWith: 'containerd.service',
 } as const
-const OK = { healthz: { ok: true, detail: 'ok' } }
-const REFUSED = { healthz: { ok: false, detail: 'connection refused' } }
-
-function healthy(source: typeof A | 'local' = A, invocationId = 'i-1', nRestarts = 0): Look {
-  return { ...(runs(source, { invocationId, unit: { nRestarts } }) as Look), ...OK }
-}
-
-function ill(source: typeof A | 'local' = A, invocationId = 'i-1', nRestarts = 0): Look {
-  return { ...healthy(source, invocationId, nRestarts), ...REFUSED }
-}
-
-function down(activity: UnitActivity, invocationId = 'i-1', nRestarts = 0): Look {
-  return runsNothing(activity, { invocationId, nRestarts }) as Look
-}
-
-/** Without a health port. */
-function runsSince(startedAtUs: number): Look {
-  return runs(A, { invocationId: 'i-1', unit: { startedAtUs } }) as Look
-}
-
-/** Folds looks that are a second apart. */
-function follow(looks: readonly Look[], from?: HealthRecord, subject = SUBJECT, everyUs = SECOND_US): HealthRecord {
-  let record = from
-  const startUs = from === undefined ? 0 : from.lastSampleUs - NOW_US + everyUs
-  for (const [index, facts] of looks.entries()) record = recordSample(record, look(startUs + index * everyUs, facts), subject, POLICY)
-  if (record === undefined) throw new Error('no record: systemd never answered')
-  return record
-}
-
-/** The name of the failure right after the last of these looks, or `afterUs` later. */
-function verdictOn(record: HealthRecord, last: Look, afterUs = 0): string | undefined {
-  const at = { bootId: BOOT, monotonicUs: record.lastSampleUs + afterUs, wallMs: 0 }
-  return findFailure(record, { unit: last.unit ?? unit(), at, runtimeUp: last.runtimeUp }, POLICY)?.reason
-}
-
-const times = (count: number, facts: Look): Look[] => Array.from({ length: count }, () => facts)
-
-/** A crash loop from the restart on: each start is seen running, and then waiting for the next. */
-function loop(exits: number, firstInvocation = 1): Look[] {
-  return Array.from({ length: exits }, (_, index) => [
-    ill(A, `i-${firstInvocation + index}`, index),
-    down('auto-restart', `i-${firstInvocation + index}`, index),
-  ]).flat()
-}
 
 t.test('the health of one process says nothing of the next (rule 27)', async (t) => {
   const next = { ...healthy(), unit: { ...(healthy().unit ?? unit()), invocationId: 'i-next' } }
