@@ -963,3 +963,36 @@ t.test('a counter that reset-failed has put back to 0 counts on from there', asy
   const slow = follow([ill(A, 'i-1', 5), down('failed', 'i-1', 5), down('failed', 'i-1', 0)])
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US, startedByOthers: slow.startedByOthers })
 })
+
+t.test('what a pardon or a pause clears, and what it leaves (rules 47 to 49)', (t) => {
+  const looped = { ...follow(loop(2)), excusedExits: { count: 1, sinceUs: NOW_US } }
+  const { process } = looped
+  const cleared = {
+    ...looped,
+    ...{ exits: 0, excusedExits: undefined, unhealthySinceUs: undefined },
+    process: process && { ...process, exits: 0, unhealthySinceUs: undefined },
+  }
+  const again = { ...cleared, started: true, restartedFrom: looped.invocationId, triedAgainUs: 7 }
+  const stopped = { ...looped, started: false, process: undefined }
+  t.strictSame(expectAnotherTry(looped, 7, POLICY, true), { ...again, restartDueUntilUs: 7 + POLICY.startDeadlineUs })
+  t.strictSame(expectAnotherTry(looped, 7, POLICY, false), { ...again, restartDueUntilUs: undefined })
+  t.match(expectAnotherTry(stopped, 7, POLICY, false), { started: true, process: undefined })
+  t.strictSame(forgetIllness(looped), { ...cleared, pausedExits: 2, recentExits: [] })
+  t.equal(forgetIllness({ ...looped, pausedExits: 3 }).pausedExits, 5, 'each look of a pause adds its own')
+  t.equal(forgetIllness(follow([healthy()])).pausedExits, undefined, 'none')
+  const charges = { ...looped, exits: 0, excusedExits: undefined }
+  t.strictSame(forgetExits(looped), { ...charges, recentExits: [] })
+  t.strictSame(forgetExits(looped, contentOf(B)), charges)
+  t.equal(forgetExits({ ...looped, recentExits: undefined }, contentOf(A)).recentExits, undefined)
+  t.end()
+})
+
+t.test('a kubelet without a health port is up once it has run for longer than the tolerance (rule 40)', (t) => {
+  const without = follow([{ ...ill(), runtimeUp: false }])
+  const began = (ranUs: number, facts: Look = {}) =>
+    follow([{ ...runsSince(without.lastSampleUs + SECOND_US - ranUs), runtimeUp: true, ...facts }], without).beganExcused
+  t.same([began(POLICY.toleranceUs), began(POLICY.toleranceUs + 1)], [true, false])
+  t.equal(began(POLICY.toleranceUs, OK), false, 'one that answers is')
+  t.equal(began(POLICY.toleranceUs + 1, REFUSED), true, 'one that does not is not')
+  t.end()
+})
