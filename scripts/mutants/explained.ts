@@ -13,6 +13,7 @@ const NO_SOURCE = 'a text has neither a source nor a content, so that the list i
 const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
 const BOUNDARY = 'the two differ in a single microsecond'
+const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
   ...explain('src/decision/promote.ts', [
@@ -115,6 +116,31 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ]),
   ...explain('src/health/fold.ts', [
     ["sample.running.kind === 'known' -> true in runsSubject: sample.running.kind === 'known' && sample.running.key === subject,", NARROWS],
+  ]),
+  ...explain('src/health/looks.ts', [
+    [
+      'true -> false in if (known === undefined) return { lastUs: undefined, nowUs, gap: true, lateLooks: 0, lastLateUs: undefined, countedUs: 0 }',
+      'before the first look there is no health, no illness and no exit for a gap to end',
+    ],
+    [
+      'restartsAtUs > lastSampleUs -> restartsAtUs >= lastSampleUs in const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)',
+      BOUNDARY,
+    ],
+    [
+      'lastUs === undefined -> false in return beforeUs === undefined || lastUs === undefined ? nowUs : nowUs - (lastUs - beforeUs) - countedUs',
+      'what was ill before was seen by a look before',
+    ],
+  ]),
+  ...explain('src/health/illness.ts', [
+    [
+      'before?.healthySinceUs -> before.healthySinceUs in const healthyBeforeUs = interval.gap || !isSame ? undefined : before?.healthySinceUs',
+      SAME_HAS_RECORD,
+    ],
+    ['before?.wasHealthy -> before.wasHealthy in wasHealthy: isHealthy || (isSame && before?.wasHealthy === true),', SAME_HAS_RECORD],
+    [
+      'same?.strangerHadPort -> same.strangerHadPort in const hadStranger = isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort === true)',
+      'an illness of before is that of the record',
+    ],
   ]),
   ...explain('src/health/exits.ts', [
     [
