@@ -117,6 +117,12 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ...explain('src/health/fold.ts', [
     ["sample.running.kind === 'known' -> true in runsSubject: sample.running.kind === 'known' && sample.running.key === subject,", NARROWS],
   ]),
+  ...explain('src/health/excuse.ts', [
+    [
+      'known?.runtimeDownSinceUs -> known.runtimeDownSinceUs in const sinceUs = interval.gap ? nowUs : (known?.runtimeDownSinceUs ?? nowUs)',
+      'where there is no gap, there was a look before',
+    ],
+  ]),
   ...explain('src/health/looks.ts', [
     [
       'true -> false in if (known === undefined) return { lastUs: undefined, nowUs, gap: true, lateLooks: 0, lastLateUs: undefined, countedUs: 0 }',

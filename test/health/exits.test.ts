@@ -178,7 +178,10 @@ t.test('whether systemd refused a start of a kubelet that did not exit (rule 23)
   t.end()
 })
 
-/** The exits of the subject and of the process, what is excused, and what the log has: `exits/process/excused i-1,…`. */
+/**
+ * The exits of the subject and of the process, what is excused, and what the log has:
+ * `exits/process/excused i-1,…`. A star marks those of another subject.
+ */
 function judge(record: HealthRecord): string {
   const log = record.recentExits?.map(({ key, invocationId }) => `${invocationId || '?'}${key === record.subject ? '' : '*'}`) ?? []
   return `${record.exits}/${record.process?.exits ?? 0}/${record.excusedExits?.count ?? 0} ${log.join(',')}`.trim()

@@ -18,7 +18,10 @@ import { down, healthy, ill, type Look, look } from './samples.ts'
 
 const UNREAD: Look = { ...healthy(), running: { kind: 'unknown', detail: 'permission denied' } }
 
-/** Each state of the unit without a process: is it ill, is it down, has its process ended, does it need a start? */
+/**
+ * Each state of the unit without a process: what that means, and whether kubelet is down, has
+ * ended, and needs a start.
+ */
 const STATES: readonly (readonly [UnitActivity, SampleHealth, ...(readonly boolean[])])[] = [
   ['running', 'ill', false, false, false],
   ['starting', 'ill', true, false, false],
