@@ -59,6 +59,38 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       NO_SOURCE,
     ],
   ]),
+  ...explain(
+    'src/decision/effects-of-answer.ts',
+    ["source === 'local' -> false", '\'local\' -> ""'].map(
+      (change) =>
+        [
+          `${change} in const rendered = source === 'local' || source.overlay === undefined ? '' : ', as this node merges it'`,
+          'a text has no overlay',
+        ] as const,
+    ),
+  ),
+  ...explain('src/decision/effects-of-staging.ts', [
+    [
+      'latest?.hash -> latest.hash in const known = before.contents.find(({ hash, content }) => hash === latest?.hash && content === latest.content)',
+      'what was just assigned has a content',
+    ],
+    [
+      'latest !== undefined -> true in return latest !== undefined && known !== undefined && retryOf(latest) > retryOf(known) ? latest : undefined',
+      'what was just assigned has a content',
+    ],
+    [
+      "assignedContent === undefined -> false in if (assigned.kind !== 'source' || assignedContent === undefined || findStaging(snapshot, assigned.source) === undefined) return []",
+      'no key is of the content undefined',
+    ],
+    [
+      "assignedContent === undefined -> false in if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))",
+      'no rollout has the content undefined',
+    ],
+    [
+      "running.kind === 'known' -> true in if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))",
+      NARROWS,
+    ],
+  ]),
   ...explain('src/decision/restart-limit.ts', [
     [
       'now.monotonicUs - record.atUs < HOUR_US -> now.monotonicUs - record.atUs <= HOUR_US in const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)',
@@ -135,6 +167,20 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       'lastUs === undefined -> false in return beforeUs === undefined || lastUs === undefined ? nowUs : nowUs - (lastUs - beforeUs) - countedUs',
       'what was ill before was seen by a look before',
+    ],
+  ]),
+  ...explain('src/health/process.ts', [
+    [
+      "'excused' -> \"\" in const condition = isExcused ? 'excused' : classifyAbsent(fold, isSame && before.unhealthySinceUs !== undefined)",
+      'neither is healthy, ill or unclear',
+    ],
+    [
+      "running.kind === 'known' -> true in return running.kind === 'known' && process?.invocationId === running.invocationId ? process : undefined",
+      'without a process, the answer is undefined as well',
+    ],
+    [
+      'process.unhealthySinceUs !== undefined -> true in if (process.unhealthySinceUs !== undefined && nowUs - process.unhealthySinceUs > policy.toleranceUs) return true',
+      'a difference to undefined is NaN, which is more than nothing',
     ],
   ]),
   ...explain('src/health/illness.ts', [

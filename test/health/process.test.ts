@@ -73,6 +73,30 @@ t.test('a whole trial or a gap ends the crash loop of the process (rules 12 and 
   t.end()
 })
 
+t.test('what a look after a long time, or one that cannot be read, says of what ran last (rules 11 and 34)', (t) => {
+  const GAP = POLICY.toleranceUs + 1
+  const exits = (...looks: readonly Look[]) => follow(looks, undefined, keyOf(A), GAP).process?.exits
+  t.equal(exits(ill(), ill(), ill(A, 'i-5', 4)), 1, 'looks come late, and it was ill at both')
+  t.equal(exits(healthy(), healthy(), ill(A, 'i-5', 4)), 0, 'it was healthy before')
+  t.equal(exits(ill(), ill(), down('auto-restart', 'i-5', 4)), 1)
+  t.equal(exits(healthy(), healthy(), down('auto-restart', 'i-5', 4)), 0)
+  t.equal(exits(ill(), ill(), down('queued', 'i-5', 4)), 0, 'a start that is queued is no illness')
+
+  const sick = follow([ill(), ill()])
+  const since = (facts: Look, everyUs = SECOND_US) => {
+    const { process, lastSampleUs } = follow([facts], sick, keyOf(A), everyUs)
+    return process?.unhealthySinceUs === undefined ? undefined : lastSampleUs - process.unhealthySinceUs
+  }
+  const unread = (facts: Look): Look => ({ ...facts, running: { kind: 'unknown', detail: 'permission denied' } })
+  t.equal(since(down('starting', 'i-2', 1)), 2 * SECOND_US, 'it goes on')
+  t.equal(since(down('starting', 'i-2', 1), GAP), 0, 'it begins anew after a gap')
+  t.equal(since(down('starting', 'i-1'), GAP), SECOND_US, 'unless it is the same process')
+  t.equal(since(unread(down('running'))), 2 * SECOND_US, 'the same process that cannot be read')
+  t.equal(since(unread(down('running', 'i-2', 1))), undefined, 'another one')
+  t.equal(since(unread(down('queued', 'i-2', 1))), SECOND_US, 'another one that waits in the queue')
+  t.end()
+})
+
 t.test('which health is that of the process that runs', (t) => {
   const record = follow([healthy()])
   const { running } = look(0, healthy())
