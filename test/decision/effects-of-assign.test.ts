@@ -1,4 +1,4 @@
-/** What assigning a version saves, writes and tells, and what is kept for the way back from local. */
+/** What assigning a version saves, writes and tells, and what is kept for the way back. */
 import t from 'tap'
 import type { Effect } from '../../src/decision/effects.ts'
 import { assign, leave, prepareWayBack, startSpread } from '../../src/decision/effects-of-assign.ts'
