@@ -248,6 +248,11 @@ t.test('what a step tells', async (t) => {
     [{ kind: 'rename-kubelet', verdicts: [] }, snapshot(), [/^info: renamed kubelet in the records of an earlier agent/]],
     [records('label'), snapshot(), ['info: paused by label: nothing is activated, restarted or rolled back until the pause is lifted']],
     [records('label'), wasPaused('label'), []],
+    [
+      { kind: 'record-channel', channelState: { channel: 'label', paused: { on: 'ConfigMap', by: 'x' } } },
+      snapshot(),
+      ['info: paused by x: no other version of it is activated, and one that fails is left until the pause is lifted'],
+    ],
     [records('plan'), wasPaused('label'), [/^info: paused by plan/]],
     [records(undefined), wasPaused('label'), ['info: the cluster no longer pauses this node']],
     [records(undefined), snapshot(), []],
@@ -366,6 +371,24 @@ t.test('what a step writes, in order', async (t) => {
     [{ kind: 'activate', target: B, fallback: A, wiring: READY }, snapshot(), [staged, activates(B)]],
     [{ kind: 'activate', target: B, fallback: undefined, wiring: READY }, snapshot(), [activates(B, { orElseLocal: true })]],
     [{ kind: 'activate', target: A, fallback: undefined, wiring: READY }, snapshot(lostNext), [activates(A)]],
+    [
+      { kind: 'activate', target: A, fallback: undefined, wiring: READY },
+      snapshot(),
+      [activates(A, { orElseLocal: true, isRewording: true })],
+    ],
+    [{ kind: 'record-channel', channelState: { channel: 'label' } }, snapshot(), [put('channel-state', { channel: 'label' })]],
+    [
+      { kind: 'reset-to-local', from: A, shared: false },
+      snapshot({ proven: keyOf(B) }),
+      [
+        put('left', { sources: [A] }),
+        namesLocal('assigned'),
+        NOTHING_PROVEN,
+        namesLocal('last-known-good'),
+        namesLocal('previous'),
+        NO_TRIAL,
+      ],
+    ],
     [{ kind: 'activate', target: B, fallback: undefined, wiring: READY }, snapshot(lostNext), [activates(B, { orElseLocal: true })]],
     [
       { kind: 'activate', target: A, fallback: undefined, wiring: READY },
