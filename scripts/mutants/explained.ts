@@ -14,6 +14,7 @@ const NO_SOURCE = 'a text has neither a source nor a content, so that the list i
 const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
 const BOUNDARY = 'the two differ in a single microsecond'
+const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
   ...explain('src/decision/promote.ts', [
@@ -57,6 +58,38 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       '[] -> ["Stryker was here"] in const current = runsLocal(snapshot) ? [] : [findRunning(snapshot), next, lastKnownGood, previous]',
       NO_SOURCE,
+    ],
+  ]),
+  ...explain(
+    'src/decision/effects-of-answer.ts',
+    ["source === 'local' -> false", '\'local\' -> ""'].map(
+      (change) =>
+        [
+          `${change} in const rendered = source === 'local' || source.overlay === undefined ? '' : ', as this node merges it'`,
+          'a text has no overlay',
+        ] as const,
+    ),
+  ),
+  ...explain('src/decision/effects-of-staging.ts', [
+    [
+      'latest?.hash -> latest.hash in const known = before.contents.find(({ hash, content }) => hash === latest?.hash && content === latest.content)',
+      'what was just assigned has a content',
+    ],
+    [
+      'latest !== undefined -> true in return latest !== undefined && known !== undefined && retryOf(latest) > retryOf(known) ? latest : undefined',
+      'what was just assigned has a content',
+    ],
+    [
+      "assignedContent === undefined -> false in if (assigned.kind !== 'source' || assignedContent === undefined || findStaging(snapshot, assigned.source) === undefined) return []",
+      'no key is of the content undefined',
+    ],
+    [
+      "assignedContent === undefined -> false in if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))",
+      'no rollout has the content undefined',
+    ],
+    [
+      "running.kind === 'known' -> true in if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))",
+      NARROWS,
     ],
   ]),
   ...explain('src/decision/restart-limit.ts', [
@@ -116,6 +149,51 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ]),
   ...explain('src/health/fold.ts', [
     ["sample.running.kind === 'known' -> true in runsSubject: sample.running.kind === 'known' && sample.running.key === subject,", NARROWS],
+  ]),
+  ...explain('src/health/excuse.ts', [
+    [
+      'known?.runtimeDownSinceUs -> known.runtimeDownSinceUs in const sinceUs = interval.gap ? nowUs : (known?.runtimeDownSinceUs ?? nowUs)',
+      'where there is no gap, there was a look before',
+    ],
+  ]),
+  ...explain('src/health/looks.ts', [
+    [
+      'true -> false in if (known === undefined) return { lastUs: undefined, nowUs, gap: true, lateLooks: 0, lastLateUs: undefined, countedUs: 0 }',
+      'before the first look there is no health, no illness and no exit for a gap to end',
+    ],
+    [
+      'restartsAtUs > lastSampleUs -> restartsAtUs >= lastSampleUs in const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)',
+      BOUNDARY,
+    ],
+    [
+      'lastUs === undefined -> false in return beforeUs === undefined || lastUs === undefined ? nowUs : nowUs - (lastUs - beforeUs) - countedUs',
+      'what was ill before was seen by a look before',
+    ],
+  ]),
+  ...explain('src/health/process.ts', [
+    [
+      "'excused' -> \"\" in const condition = isExcused ? 'excused' : classifyAbsent(fold, isSame && before.unhealthySinceUs !== undefined)",
+      'neither is healthy, ill or unclear',
+    ],
+    [
+      "running.kind === 'known' -> true in return running.kind === 'known' && process?.invocationId === running.invocationId ? process : undefined",
+      'without a process, the answer is undefined as well',
+    ],
+    [
+      'process.unhealthySinceUs !== undefined -> true in if (process.unhealthySinceUs !== undefined && nowUs - process.unhealthySinceUs > policy.toleranceUs) return true',
+      'a difference to undefined is NaN, which is more than nothing',
+    ],
+  ]),
+  ...explain('src/health/illness.ts', [
+    [
+      'before?.healthySinceUs -> before.healthySinceUs in const healthyBeforeUs = interval.gap || !isSame ? undefined : before?.healthySinceUs',
+      SAME_HAS_RECORD,
+    ],
+    ['before?.wasHealthy -> before.wasHealthy in wasHealthy: isHealthy || (isSame && before?.wasHealthy === true),', SAME_HAS_RECORD],
+    [
+      'same?.strangerHadPort -> same.strangerHadPort in const hadStranger = isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort === true)',
+      'an illness of before is that of the record',
+    ],
   ]),
   ...explain('src/health/exits.ts', [
     [

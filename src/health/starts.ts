@@ -126,7 +126,7 @@ function followRequest({ same, unit, isAutomatic }: Fold<Starts>): Pick<Starts, 
  * refuse the request for long, and until the unit has another invocation, that start has not begun.
  */
 export function isStartAwaited({ restartedFrom }: Pick<Starts, 'restartedFrom'>, { invocationId }: KnownUnit): boolean {
-  return restartedFrom !== undefined && restartedFrom === invocationId
+  return restartedFrom === invocationId
 }
 
 function isNewInvocation(known: Starts, { invocationId }: KnownUnit): boolean {

@@ -2,10 +2,10 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
-import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
+import { isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
+import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
-import { A, B, health, POLICY, runsNothing } from '../decision/snapshots.ts'
+import { A, B, fallenBack, health, inTrial, judged, keyOf, POLICY, runs, runsNothing, verdict } from '../decision/snapshots.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
@@ -88,4 +88,50 @@ t.test('what the node was before a version arrived is no doing of that version',
     viewEvidence(snapshotOf({ snapshot: { checkpoints: [{ ...checkpoint, savedAtMs }] } }))?.notReadyByMs
   t.equal(by({ uid: A.uid, resourceVersion: A.resourceVersion }), undefined, 'it was promoted')
   t.ok(by({ uid: A.uid, resourceVersion: '2' }) !== undefined, 'another version of it was not')
+})
+
+t.test('which process is asked for evidence', async (t) => {
+  const { trialUs } = POLICY
+  const provisional = judged(verdict(B, 'provisional'))
+  const fallback = (startedAgoUs: number, facts: Partial<Snapshot> = {}) =>
+    fallenBack({ ...provisional, ...runs(A, { startedAgoUs }), ...facts })
+  const all = judged(verdict(A, 'provisional'), verdict(B, 'provisional'), verdict('local', 'confirmed'))
+  const cases: readonly (readonly [string, boolean, Snapshot])[] = [
+    ['a config on trial', true, inTrial()],
+    ['one that has passed its trial', false, inTrial({ proven: keyOf(B) })],
+    ['what a config on trial is to replace', false, inTrial(runs(A))],
+    ['none', false, inTrial(runsNothing('failed'))],
+    ['a fallback that has just started', true, fallback(1)],
+    ['a fallback for less than one and a half trials', true, fallback(1.5 * trialUs - 1)],
+    ['a fallback for one and a half trials', false, fallback(1.5 * trialUs)],
+    ['a fallback that is proven to be better', false, fallback(1, judged(verdict(B, 'confirmed')))],
+    ['a fallback on which the node rests, as all have failed', true, fallback(9 * trialUs, all)],
+  ]
+  for (const [what, expected, facts] of cases) t.equal(isObserved(facts), expected, what)
+})
+
+t.test('nothing is observed where nothing was asked', async (t) => {
+  const kinds = (facts: Partial<Snapshot>) => listObserved(snapshotOf({ snapshot: facts })).map(({ kind }) => kind)
+  t.same(kinds({}), ['process', 'healthz', ...EVIDENCE_KINDS.filter((kind) => kind !== 'process' && kind !== 'healthz')])
+  t.same(kinds({ evidence: undefined }), [])
+  t.same(kinds({ proven: keyOf(B) }), [], 'nor where nothing is on trial')
+})
+
+t.test('evidence is known where all that is required says yes', async (t) => {
+  const only = (kind: EvidenceKind) =>
+    Object.fromEntries(Object.keys(ALL_REQUIRED).map((each) => [each, each === kind ? 'required' : 'off'])) as typeof ALL_REQUIRED
+  const isKnown = (kind: EvidenceKind, story: Story) => {
+    const policy = { ...POLICY, evidence: only(kind) }
+    return isEvidenceKnown(snapshotOf({ ...story, snapshot: { policy } }))
+  }
+  t.equal(isKnown('ready', { seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }), true)
+  t.equal(isKnown('ready', { seen: [[5, node('Unknown', { reportedAt: 1, answeredAt: 5 })]] }), false)
+  t.equal(isKnown('ready', {}), false, 'nothing was asked')
+  t.equal(isKnown('process', {}), true, 'the health record decides about these')
+})
+
+t.test('what others write into a detail is one line, and not long', async (t) => {
+  const { detail } = find('process', runsNothing('auto-restart', { summary: `first\nsecond ${'x'.repeat(1000)}` })) ?? {}
+  t.match(detail, /^kubelet is first second x+/)
+  t.ok(Buffer.byteLength(detail ?? '') <= 600)
 })

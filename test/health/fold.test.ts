@@ -32,22 +32,7 @@ import {
   UPGRADED_KUBELET,
   unit,
 } from '../decision/snapshots.ts'
-
-const SUBJECT = keyOf(A)
-
-type Look = Partial<Pick<HealthSample, 'unit' | 'running' | 'healthz' | 'runtimeUp' | 'changesRuntime'>>
-
-/** One look, `afterUs` from NOW_US. */
-function look(afterUs: number, facts: Look): HealthSample {
-  return {
-    at: { bootId: BOOT, monotonicUs: NOW_US + afterUs, wallMs: 0 },
-    unit: unit(),
-    running: { kind: 'none' },
-    healthz: undefined,
-    runtimeUp: undefined,
-    ...facts,
-  }
-}
+import { down, follow, healthy, ill, type Look, look, loop, OK, REFUSED, runsSince, SUBJECT, times, verdictOn } from './samples.ts'
 
 const ENDED_WITH = {
   name: 'kubelet.service',
@@ -56,50 +41,6 @@ const ENDED_WITH = {
   mainExitUs: 1,
   endedWith: 'containerd.service',
 } as const
-const OK = { healthz: { ok: true, detail: 'ok' } }
-const REFUSED = { healthz: { ok: false, detail: 'connection refused' } }
-
-function healthy(source: typeof A | 'local' = A, invocationId = 'i-1', nRestarts = 0): Look {
-  return { ...(runs(source, { invocationId, unit: { nRestarts } }) as Look), ...OK }
-}
-
-function ill(source: typeof A | 'local' = A, invocationId = 'i-1', nRestarts = 0): Look {
-  return { ...healthy(source, invocationId, nRestarts), ...REFUSED }
-}
-
-function down(activity: UnitActivity, invocationId = 'i-1', nRestarts = 0): Look {
-  return runsNothing(activity, { invocationId, nRestarts }) as Look
-}
-
-/** Without a health port. */
-function runsSince(startedAtUs: number): Look {
-  return runs(A, { invocationId: 'i-1', unit: { startedAtUs } }) as Look
-}
-
-/** Folds looks that are a second apart. */
-function follow(looks: readonly Look[], from?: HealthRecord, subject = SUBJECT, everyUs = SECOND_US): HealthRecord {
-  let record = from
-  const startUs = from === undefined ? 0 : from.lastSampleUs - NOW_US + everyUs
-  for (const [index, facts] of looks.entries()) record = recordSample(record, look(startUs + index * everyUs, facts), subject, POLICY)
-  if (record === undefined) throw new Error('no record: systemd never answered')
-  return record
-}
-
-/** The name of the failure right after the last of these looks, or `afterUs` later. */
-function verdictOn(record: HealthRecord, last: Look, afterUs = 0): string | undefined {
-  const at = { bootId: BOOT, monotonicUs: record.lastSampleUs + afterUs, wallMs: 0 }
-  return findFailure(record, { unit: last.unit ?? unit(), at, runtimeUp: last.runtimeUp }, POLICY)?.reason
-}
-
-const times = (count: number, facts: Look): Look[] => Array.from({ length: count }, () => facts)
-
-/** A crash loop from the restart on: each start is seen running, and then waiting for the next. */
-function loop(exits: number, firstInvocation = 1): Look[] {
-  return Array.from({ length: exits }, (_, index) => [
-    ill(A, `i-${firstInvocation + index}`, index),
-    down('auto-restart', `i-${firstInvocation + index}`, index),
-  ]).flat()
-}
 
 t.test('the health of one process says nothing of the next (rule 27)', async (t) => {
   const next = { ...healthy(), unit: { ...(healthy().unit ?? unit()), invocationId: 'i-next' } }
@@ -1022,4 +963,37 @@ t.test('a restart that was requested is the agent’s, also where systemd restar
 t.test('a counter that reset-failed has put back to 0 counts on from there', async (t) => {
   const slow = follow([ill(A, 'i-1', 5), down('failed', 'i-1', 5), down('failed', 'i-1', 0)])
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US, startedByOthers: slow.startedByOthers })
+})
+
+t.test('what a pardon or a pause clears, and what it leaves (rules 47 to 49)', (t) => {
+  const looped = { ...follow(loop(2)), excusedExits: { count: 1, sinceUs: NOW_US } }
+  const { process } = looped
+  const cleared = {
+    ...looped,
+    ...{ exits: 0, excusedExits: undefined, unhealthySinceUs: undefined },
+    process: process && { ...process, exits: 0, unhealthySinceUs: undefined },
+  }
+  const again = { ...cleared, started: true, restartedFrom: looped.invocationId, triedAgainUs: 7 }
+  const stopped = { ...looped, started: false, process: undefined }
+  t.strictSame(expectAnotherTry(looped, 7, POLICY, true), { ...again, restartDueUntilUs: 7 + POLICY.startDeadlineUs })
+  t.strictSame(expectAnotherTry(looped, 7, POLICY, false), { ...again, restartDueUntilUs: undefined })
+  t.match(expectAnotherTry(stopped, 7, POLICY, false), { started: true, process: undefined })
+  t.strictSame(forgetIllness(looped), { ...cleared, pausedExits: 2, recentExits: [] })
+  t.equal(forgetIllness({ ...looped, pausedExits: 3 }).pausedExits, 5, 'each look of a pause adds its own')
+  t.equal(forgetIllness(follow([healthy()])).pausedExits, undefined, 'none')
+  const charges = { ...looped, exits: 0, excusedExits: undefined }
+  t.strictSame(forgetExits(looped), { ...charges, recentExits: [] })
+  t.strictSame(forgetExits(looped, contentOf(B)), charges)
+  t.equal(forgetExits({ ...looped, recentExits: undefined }, contentOf(A)).recentExits, undefined)
+  t.end()
+})
+
+t.test('a kubelet without a health port is up once it has run for longer than the tolerance (rule 40)', (t) => {
+  const without = follow([{ ...ill(), runtimeUp: false }])
+  const began = (ranUs: number, facts: Look = {}) =>
+    follow([{ ...runsSince(without.lastSampleUs + SECOND_US - ranUs), runtimeUp: true, ...facts }], without).beganExcused
+  t.same([began(POLICY.toleranceUs), began(POLICY.toleranceUs + 1)], [true, false])
+  t.equal(began(POLICY.toleranceUs, OK), false, 'one that answers is')
+  t.equal(began(POLICY.toleranceUs + 1, REFUSED), true, 'one that does not is not')
+  t.end()
 })

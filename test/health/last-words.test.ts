@@ -3,7 +3,7 @@ import t from 'tap'
 import type { KubeletExit } from '../../src/health/exits.ts'
 import { findFailure } from '../../src/health/failure.ts'
 import { type HealthRecord, recordSample } from '../../src/health/fold.ts'
-import { findTakenAddress, isSameCause } from '../../src/health/last-words.ts'
+import { areLatestAlike, findTakenAddress, isSameCause, wasAddressTaken, withLastWords } from '../../src/health/last-words.ts'
 import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US, unit } from '../decision/snapshots.ts'
 
 const SUBJECT = keyOf(A)
@@ -71,9 +71,58 @@ t.test('two exits have the same cause, whatever differs from start to start', as
     ['dial tcp 127.0.0.1:41234->127.0.0.1:6443: refused after 1m0.5s', 'dial tcp 127.0.0.1:9->127.0.0.1:6443: refused after 59.9s'],
     ['panic: 0xc000375310 at 2026-11-22T13:44:58.97Z', 'panic: 0xc0aa at 2026-11-22T13:45:09Z'],
     ['pod 1b4e28ba-2fa1-11d2-883f-0016d3cca427 of process 812', 'pod 6fa459ea-ee8a-3ca4-894e-db77e160355e of process 90314'],
+    ['at 2026-11-22T13:44:58Z', 'at 2027-01-02 03:04:05.678+01:00'],
+    ['at 2026-11-22T13:44:58Z', 'at 2026-11-22T13:44:58-0930'],
+    ['at 2026-11-22T13:44:58Z', 'at 2026-11-22T13:44:58'],
+    ['after 5ns', 'after 1.5us'],
+    ['after 2µs', 'after 10ms'],
+    ['after 1h2m3.5s', 'after 59m'],
+    ['after 2h', 'after 3s'],
+    ['at 0xABC', 'at 0xdef'],
+    ['id deadbeef1', 'id 1A'],
+    ['port 1', 'port 22'],
   ] as const)
     t.ok(isSameCause(before, after), before)
-  t.notOk(isSameCause('unknown flag: --a', 'unrecognized feature gate: A'))
+  for (const [before, after] of [
+    ['unknown flag: --a', 'unrecognized feature gate: A'],
+    ['pod abc', 'pod fed'],
+    ['3mx', '3sx'],
+    ['in cafe', 'in babe'],
+    ['10250 in use', 'port 10250 in use'],
+  ] as const)
+    t.notOk(isSameCause(before, after), before)
+})
+
+t.test('the bounds of two exits that are alike (rule 21)', (t) => {
+  const minute = 60
+  const pair = (before: Partial<KubeletExit>, after: Partial<KubeletExit>) =>
+    areLatestAlike({ subject: SUBJECT, recentExits: [exit(-500, { words: 'other' }), exit(0, before), exit(16, after)] })
+  const at = (second: number) => NOW_US + second * SECOND_US
+  t.equal(pair({}, {}), true)
+  t.equal(pair({ atUs: at(minute) - 1 }, {}), true, 'just within a minute of its start')
+  t.equal(pair({ atUs: at(minute) }, {}), false, 'a minute after it')
+  t.equal(pair({}, { atUs: at(16 + minute) - 1 }), true)
+  t.equal(pair({}, { atUs: at(16 + minute) }), false)
+  t.equal(pair({}, { startedAtUs: at(6 + minute) - 1, atUs: at(70) }), true, 'just within a minute of the exit before')
+  t.equal(pair({}, { startedAtUs: at(6 + minute), atUs: at(70) }), false)
+  t.equal(pair({ killedBy: 'SIGKILL' }, {}), false)
+  t.equal(pair({}, { killedBy: 'SIGKILL' }), false)
+  t.equal(pair({ words: undefined }, { words: undefined }), false)
+  t.equal(pair({ startedAtUs: undefined }, {}), false)
+  t.equal(areLatestAlike({ subject: SUBJECT, recentExits: [exit(0), exit(8, { key: keyOf(B), words: 'x' }), exit(16)] }), true)
+  t.same([areLatestAlike({ subject: SUBJECT }), areLatestAlike({ subject: SUBJECT, recentExits: [exit(0)] })], [false, false])
+  t.end()
+})
+
+t.test('the words that are added to what happened', (t) => {
+  const add = (...recentExits: readonly KubeletExit[]) => withLastWords('kubelet exited', { subject: SUBJECT, recentExits })
+  t.equal(add(), 'kubelet exited')
+  t.equal(withLastWords('kubelet exited', { subject: SUBJECT }), 'kubelet exited')
+  t.equal(add(exit(0, { words: 'first' }), exit(16)), `kubelet exited: ${PANIC}`)
+  t.equal(add(exit(0), exit(16, { words: undefined })), 'kubelet exited', 'of the last exit alone')
+  t.equal(add(exit(0), exit(16, { key: keyOf(B), words: 'other' })), `kubelet exited: ${PANIC}`, 'of this config alone')
+  t.equal(add(exit(0, { words: undefined, killedBy: 'SIGKILL' })), 'kubelet exited, killed by SIGKILL')
+  t.end()
 })
 
 t.test('a death by signal says so, and what was said before it explains nothing', async (t) => {
@@ -101,6 +150,18 @@ t.test('which address was taken', (t) => {
   t.same(find(at('[fd00::5]:10255')), { host: 'fd00::5', port: 10255 })
   t.same(find(at(':10250')), { host: '0.0.0.0', port: 10250 })
   t.equal(find('bind: address already in use'), undefined)
+  t.same(find(`panic: ${at('10.0.0.1:65535')} at main.go`), { host: '10.0.0.1', port: 65535 })
+  t.same(find(at('1.2.3.4:1').replace('tcp', 'tcp4')), { host: '1.2.3.4', port: 1 })
+  t.same(find(at('[::]:10250').replace('tcp', 'tcp6')), { host: '::', port: 10250 })
+  t.same(find(at('[fe80::1%eth0]:10250')), { host: 'fe80::1%eth0', port: 10250 })
+  t.equal(find(at('1.2.3.4:65536')), undefined)
+  t.equal(find(at('1.2.3.4:123456')), undefined)
+  t.equal(find(at('1.2.3.4:http')), undefined)
+  t.equal(find(at('1.2.3.4:1').replace('tcp', 'udp')), undefined)
+  t.same(
+    [[], [exit(0, { words: undefined })]].map((recentExits) => wasAddressTaken({ subject: SUBJECT, recentExits })),
+    [false, false],
+  )
   t.equal(find(at('0.0.0.0:70000')), undefined, 'no port')
   t.equal(find(PANIC), undefined)
   t.equal(find(at('0.0.0.0:10250'), { killedBy: 'SIGKILL' }), undefined)
