@@ -138,15 +138,15 @@ export function findUnavailable(snapshot: Ground, { kubeletIdentity }: KnownUnit
 function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
   if (awaitingTurn === undefined && findUnavailable(snapshot, unit) === undefined) return undefined
   const { running, nextStart } = snapshot
-  const isRunning = running.kind === 'known'
-  const own = isRunning ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  if (!isRunning && own?.source === 'local' && isPutBack(snapshot, unit)) return undefined
+  const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
+  if (running.kind === 'none' && own?.source === 'local' && isPutBack(snapshot, unit)) return undefined
   return awaitingTurn === undefined || (own !== undefined && mayGoOn(snapshot, unit, own)) ? own : undefined
 }
 
 /**
- * Whether kubelet starts with local next although it last ran a config that is good: somebody has
- * put the local file back while kubelet was down. That is no reason to leave last-known-good.
+ * Whether kubelet last ran another config than local, with which it starts next: somebody has put
+ * the local file back while kubelet was down. That is no reason to leave last-known-good, if that
+ * has not failed.
  */
 function isPutBack(snapshot: Ground, unit: KnownUnit): boolean {
   const { health, lastKnownGood } = snapshot

@@ -122,13 +122,18 @@ export type MergedObject = Merged & { readonly data: ConfigMapData }
 
 type MergedOnce = { readonly ok: true; readonly rendered: Rendered } | { readonly ok: false; readonly detail: string }
 
+/** Whether the local config is under it, also under its bases. */
+export function restsOnLocal({ base, bases }: MergedObject): boolean {
+  const rests = [base, ...(bases?.views ?? []).map(({ object }) => (object.kind === 'found' ? object.base : undefined))]
+  return rests.some((each) => each?.kind === 'local')
+}
+
 /**
  * Merges a part for a command, which has nothing else to do. A detail is for the operator who runs
  * the command, and never published.
  */
 export async function mergeOnce(object: MergedObject, key: string, { readLocalConfig, yaml }: MergeReaders): Promise<MergedOnce> {
-  const rests = [object.base, ...(object.bases?.views ?? []).map((view) => (view.object.kind === 'found' ? view.object.base : undefined))]
-  const local = rests.some((base) => base?.kind === 'local') ? await readLocalConfig() : undefined
+  const local = restsOnLocal(object) ? await readLocalConfig() : undefined
   const reading = findBases(object, () => local)
   return reading.kind === 'found' ? mergePart(reading.bases, object.data, key, yaml) : { ok: false, detail: reading.detail }
 }

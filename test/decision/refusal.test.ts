@@ -173,6 +173,9 @@ t.test('where nothing runs, local that somebody has put back gives way to last-k
   }
   const withoutAny = snapshot({ ...putBack, ...runsNothing('auto-restart'), lastKnownGood: hold('local') })
   t.match(assess(withoutAny).target, { source: 'local', goesOn: true }, 'and stays where there is none')
+  const running: Snapshot['running'] = { kind: 'unknown', detail: 'process 7 has no command line: it is starting or exiting' }
+  const starting = snapshot({ ...putBack, ...runsNothing('starting'), running, lastKnownGood: hold(A) })
+  t.match(assess(starting).target, { source: 'local', goesOn: true }, 'and where kubelet may run it already')
 })
 
 t.test('where kubelet runs something that nobody knows, last-known-good is the target', async (t) => {

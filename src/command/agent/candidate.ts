@@ -8,7 +8,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
-import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
+import { awaitRendering, type MergeReaders, mergeOnce, restsOnLocal } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import type { ConfigLayer } from '../../overlay/layers.ts'
 import type { NodePatches } from '../../overlay/patch-set.ts'
@@ -196,16 +196,12 @@ async function loadPart(
   readers: PartReaders,
 ): Promise<LoadedCandidate> {
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
-  let isPart = false
-  // Where there is no node, there is nothing to merge it over.
-  const readEmpty = async () => {
-    isPart = true
-    return EMPTY_LOCAL
-  }
-  const here = isNode(await readers.unit.observe()) ? readers : { ...readers, readLocalConfig: readEmpty }
   const read = await readBases({ ref: { namespace: '', name: '', kubeletConfigKey: key } }, found, (ref) =>
     readConfigMapOnce(readers.api, ref),
   )
+  // Where there is no node, there is nothing to merge it over.
+  const isPart = restsOnLocal(read) && !isNode(await readers.unit.observe())
+  const here = isPart ? { ...readers, readLocalConfig: async () => EMPTY_LOCAL } : readers
   const merged = await mergeOnce({ ...read, base }, key, here)
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
   const layers = await readLayers({ name: shown, key }, read, [], here)

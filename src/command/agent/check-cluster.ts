@@ -34,8 +34,9 @@ export async function checkCluster(sources: ClusterSources): Promise<readonly Se
   if (node.kind !== 'ok' && !isAnswerAbout(node)) return [describeNoAnswer(node, settings)]
   const user = findUser(await review(api, 'authentication.k8s.io', 'selfsubjectreviews', {}))
   const own = /^system:node:(.+)$/.exec(user ?? '')?.[1]
-  if (node.kind === 'refused' && node.status === 403 && own !== undefined && own !== nodeName) {
-    const text = `${user} may not read Node ${nodeName}, which the agent takes for its own: set --node-name to ${own}; no right is missing`
+  // Before 1.32, a node may read other Nodes, too, and is told that this one is not there.
+  if (node.kind !== 'ok' && own !== undefined && own !== nodeName) {
+    const text = `${user} cannot read Node ${nodeName}, which the agent takes for its own: set --node-name to ${own}; no right is missing`
     return [{ topic: 'identity', level: 'fail', text }]
   }
   const desired = node.kind === 'ok' ? await fetchDesired(sources) : undefined

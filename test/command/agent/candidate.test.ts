@@ -276,7 +276,10 @@ t.test('a part over a ConfigMap of the cluster, which is read by its name', asyn
   const annotations = { 'kubelet-cfg-agent.io/base': 'ns/x' }
   const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data: { kubelet: 'podPidsLimit: 9\n' } }
   const { loaded, calls } = await load('part.json', Buffer.from(JSON.stringify(part)), { kind: 'ok', object: base })
-  t.match(loaded, { kind: 'loaded', config: { name: 'part.json over ns/x', files: { kubelet: /"maxPods": 7,\n {2}"podPidsLimit": 9/ } } })
+  t.match(loaded, {
+    kind: 'loaded',
+    config: { name: 'part.json over ns/x', files: { kubelet: /"maxPods": 7,\n {2}"podPidsLimit": 9/ }, isPart: false },
+  })
   t.same(calls.slice(1), ['/api/v1/namespaces/ns/configmaps/x'])
   const gone: KubeAnswer = { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined }
   t.match((await load('part.json', Buffer.from(JSON.stringify(part)), gone)).loaded, {
