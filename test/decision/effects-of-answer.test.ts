@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What is written and told once preflight or systemd has answered. */
 import t from 'tap'
 import type { Effect } from '../../src/decision/effects.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What assigning a version saves, writes and tells, and what is kept for the way back. */
 import t from 'tap'
 import type { Effect } from '../../src/decision/effects.ts'

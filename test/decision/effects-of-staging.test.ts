@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The marks that steps leave on what this node remembers of rollouts, and what is told of one. */
 import t from 'tap'
 import type { Effect } from '../../src/decision/effects.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What a runtime that does not answer excuses, and for how long. */
 import t from 'tap'
 import { isExcused, isExcuseUsedUp, RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What a failure says: its reason, its words, and what is marked for those who judge it. */
 import t from 'tap'
 import type { KubeletExit } from '../../src/health/exits.ts'

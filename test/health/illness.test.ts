@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** For how long kubelet has been healthy or ill, and what ends that. */
 import t from 'tap'
 import { healthyForUs, isOutOfLoop } from '../../src/health/illness.ts'

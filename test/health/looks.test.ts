@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The part of the time between two looks that counts. */
 import t from 'tap'
 import { areLate, chargeExits } from '../../src/health/looks.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The record of the process that runs, or ran last. */
 import t from 'tap'
 import type { HealthRecord } from '../../src/health/fold.ts'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The record as a file: whatever else a field holds, the record is not read. */
 import t from 'tap'
 import { type HealthRecord, isHealthRecord } from '../../src/health/fold.ts'

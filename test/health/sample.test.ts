@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The meaning of one look, and its words. */
 import t from 'tap'
 import {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Looks at kubelet, and the record that they fold into. */
 import { findFailure } from '../../src/health/failure.ts'
 import { type HealthRecord, recordSample } from '../../src/health/fold.ts'

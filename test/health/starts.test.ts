@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Who started kubelet, with what, and what a request still waits for. */
 import t from 'tap'
 import { expectStart, type HealthRecord } from '../../src/health/fold.ts'

@@ -8,7 +8,7 @@
  * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * 6f2068aff83d5b6709f00498f8671a4294444aa2cd2fb3a738028bc188998bbc
+ * a58818789ad5a754be7e657776acc9319b146ae62ecc9559ef39ff54538aa41b
  */
 export const DEPENDENT_DEFAULTS: Readonly<Record<string, readonly (readonly [since: number, code: string])[]>> = {
   nodeStatusReportFrequency: [
