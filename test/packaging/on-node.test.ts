@@ -39,7 +39,7 @@ function onNode(t: Test, { verb, programs, files = {}, system = 'debian' }: Call
     ...files,
   }
   for (const [path, text] of Object.entries(own)) put(path, text)
-  const script = readFileSync('packaging/image/on-node', 'utf8').replace(/(?<=[ "=<])\/(?=(?:etc|run|usr|var)\/)/g, `${root}/`)
+  const script = readFileSync('packaging/image/on-node', 'utf8').replace(/\/(?=(?:etc|run|usr|var)\/)/g, `${root}/`)
   const at = (path: string) => join(root, path)
   const run = spawnSync(
     'sh',
@@ -110,4 +110,12 @@ t.test('a removal that was cut off after the package was gone is completed', asy
   const byHand = onNode(t, { ...call, files: { [state]: '' } })
   t.match(byHand.message, /is not installed, so there is nothing to remove\n$/)
   t.equal(byHand.read(state), '')
+})
+
+t.test('an rpm that is there twice, as an upgrade was cut off, is installed and removed as one', async (t) => {
+  const rpm = 'case "$*" in *--queryformat*) echo 1-12-1 ;; esac'
+  const calls = (verb: string) => onNode(t, { verb: [verb], programs: { rpm }, system: 'fedora' }).log
+  // Without these, rpm says "is already installed" and "specifies multiple packages".
+  t.match(calls('install'), 'called rpm --upgrade --oldpackage --replacepkgs ')
+  t.match(calls('remove'), 'called rpm --erase --allmatches kubelet-cfg-agent\n')
 })
