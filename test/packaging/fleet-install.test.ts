@@ -171,7 +171,8 @@ t.test('the DaemonSet that removes has the same pods on the same nodes, after th
 
 t.test('the entrypoint of the image says what is missing', async (t) => {
   const start = (...args: string[]) => spawnSync('sh', ['packaging/image/installer', ...args], { encoding: 'utf8' })
-  for (const args of [[], ['purge']]) t.match(start(...args), { status: 1, stderr: /^usage: install / })
+  for (const args of [[], ['purge'], ['install', '--while-assigned'], ['remove', '--force']])
+    t.match(start(...args), { status: 1, stderr: /^usage: install / })
   // This process is in the namespaces of process 1, or may not look at them.
   for (const verb of ['install', 'remove']) t.match(start(verb), { status: 1, stderr: /process 1 (of|is not that of) the node/ })
 })

@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml'
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object }
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> }
   readonly data?: Readonly<Record<string, string>>
   readonly rules?: readonly { readonly resourceNames?: readonly string[] }[]
   readonly subjects?: readonly object[]

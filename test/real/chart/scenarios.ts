@@ -52,6 +52,10 @@ export function addChartScenarios(): void {
           'RoleBinding kube-system/kubelet-cfg-agent:nodes',
         ])
       })
+      await step('a release may look like a number: its labels are text', async () => {
+        for (const { metadata } of parseObjects(await helm.run('template', '70', CHART)))
+          assert.equal(metadata.labels?.['app.kubernetes.io/instance'], '70')
+      })
       await step('a rollout of it is what the plugin makes', async () => {
         for (const agents of ['nodes', 'serviceaccount'] as const) await findsItsRollouts(helm, agents)
       })

@@ -58,6 +58,7 @@ export const REFUSED: readonly (readonly [object, RegExp])[] = [
   [{ admission: { channels: 'yes' } }, /at '\/admission\/channels': got string, want boolean/],
   [{ rollouts: ['node-config'] }, /at '\/rollouts\/0': got string, want object/],
   [{ rollouts: [{ config: 'a', record: 'a' }] }, /the record of a cannot be the config itself/],
+  [{ rollouts: [{ config: 'a' }, { config: 'b', record: 'a-rollout' }] }, /a and b have the record kube-system\/a-rollout/],
   [{ installer: { enabled: true } }, /set installer\.image\.repository: the image is one of yours/],
   [{ installer: { enabled: true, image: { repository: 'x', digest: 'sha256:1' } } }, /at '\/installer\/image\/digest': .* does not match/],
   [{ installer: { settings: { trialduration: '30m' } } }, /at '\/installer\/settings': additional properties 'trialduration' not allowed/],
