@@ -160,8 +160,14 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const helper = new HelperProcess({ ...world.helperProgram, context: helperContext })
   const stores = openStores(atStart, { ...world, disk: new NodeDisk(), onSetAside, signals })
   settleDirectory(stores, log)
+  let kubelet = ANY_UNIT
+  const look = async () => {
+    // Each pass says what keeps it from being observed.
+    kubelet = await stores.unit.observe().catch(() => ANY_UNIT)
+  }
   // Without a certificate, only kubelet's flags may say how the node is called.
-  let kubelet = findCertainName(atStart, kubeconfig) === undefined ? await stores.unit.observe() : ANY_UNIT
+  if (findCertainName(atStart, kubeconfig) === undefined) await untilOver(look(), stop, STOP_LIMIT_MS)
+  if (stop.aborted) return String(stop.reason)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, kubelet: () => kubelet, hostName: hostname, onSetAside, log })
   const adoption = await openAdoption({ adopt: atStart.adopt, stores, clock, uptimeUs, log })
   const api = atStart.manifestDir === undefined ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }) : undefined

@@ -23,18 +23,25 @@ sleep 2
 echo over >> calls
 `
 
+interface More {
+  readonly adopt?: 'true'
+  readonly kubeconfig?: string
+  /** Whether a setting says how the node is called. */
+  readonly isNamed?: false
+}
+
 /**
  * An agent that has not begun to live. It follows a directory, or else the cluster of this
  * kubeconfig. Empty: the file does not exist.
  */
-function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true'; readonly kubeconfig?: string } = {}) {
+function prepare(t: Test, systemctl: string, more: More = {}) {
   const directory = t.testdir({ manifests: {}, state: {}, run: {} })
   const path = (name: string) => join(directory, name)
   writeFileSync(path('systemctl'), systemctl, { mode: 0o755 })
-  const { kubeconfig, ...others } = more
+  const { kubeconfig, isNamed = true, ...others } = more
   if (kubeconfig) writeFileSync(path('kubelet.conf'), kubeconfig)
   const flags = {
-    nodeName: 'worker-1',
+    ...(isNamed && { nodeName: 'worker-1' }),
     ...(kubeconfig === undefined ? { manifestDir: path('manifests') } : { kubeconfig: path('kubelet.conf') }),
     dynamicConfigDir: path('state'),
     runtimeDir: path('run'),
@@ -62,8 +69,8 @@ function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true'; re
 }
 
 /** One life of an agent, whose first pass waits for a slow systemctl. */
-async function start(t: Test) {
-  const { world, stop, path } = prepare(t, SLOW)
+async function start(t: Test, more: More = {}) {
+  const { world, stop, path } = prepare(t, SLOW, more)
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const life = live(world, stop.signal)
@@ -80,11 +87,14 @@ t.test('state of another node is not opened before the pass that works with the 
   t.equal(calls().at(-1), 'over')
 })
 
-t.test('an agent that is told to end does not wait for it', async (t) => {
-  const { life, stop, calls } = await start(t)
-  stop.abort('SIGTERM')
-  t.equal(await life, 'SIGTERM')
-  t.same(calls(), ['begun'])
+t.test('an agent that is told to end does not wait for it, nor for how kubelet calls its node', async (t) => {
+  for (const more of [{}, { isNamed: false }] as const) {
+    const { life, stop, calls } = await start(t, more)
+    stop.abort('SIGTERM')
+    t.equal(await life, 'SIGTERM')
+    t.same(calls(), ['begun'])
+    mock.timers.reset()
+  }
 })
 
 /** An API server that accepts connections, and says nothing. */
