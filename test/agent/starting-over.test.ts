@@ -190,6 +190,28 @@ DropInPaths=
 NeedDaemonReload=no
 `
 
+t.test('as soon as systemd says how kubelet calls its node, an agent of another name starts over', async (t) => {
+  const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n', { isNamed: false })
+  // The look of each minute comes too late.
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  let why: string | undefined
+  void live(world, stop.signal).then((reason) => {
+    why = reason
+  })
+  await until(() => existsSync(path('state/requests')), 'it lives')
+  writeFileSync(path('answer'), unitWith('--hostname-override=worker-9'))
+  await until(
+    () => {
+      writeFileSync(path('state/requests/none'), String(Math.random()))
+      return why !== undefined
+    },
+    'the agent sees it',
+    100,
+  )
+  t.match(why, /kubelet's flag .* names another node/)
+})
+
 t.test('the store of a kubelet that still uses it stays, and is taken over when kubelet does not any more', async (t) => {
   const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n', { adopt: 'true' })
   mkdirSync(path('state/store/meta'), { recursive: true })
