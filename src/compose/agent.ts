@@ -160,8 +160,14 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const helper = new HelperProcess({ ...world.helperProgram, context: helperContext })
   const stores = openStores(atStart, { ...world, disk: new NodeDisk(), onSetAside, signals })
   settleDirectory(stores, log)
+  let kubelet = ANY_UNIT
+  const look = async () => {
+    // Each pass says what keeps it from being observed.
+    kubelet = await stores.unit.observe().catch(() => ANY_UNIT)
+  }
   // Without a certificate, only kubelet's flags may say how the node is called.
-  let kubelet = findCertainName(atStart, kubeconfig) === undefined ? await stores.unit.observe() : ANY_UNIT
+  if (findCertainName(atStart, kubeconfig) === undefined) await untilOver(look(), stop, STOP_LIMIT_MS)
+  if (stop.aborted) return String(stop.reason)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, kubelet: () => kubelet, hostName: hostname, onSetAside, log })
   const adoption = await openAdoption({ adopt: atStart.adopt, stores, clock, uptimeUs, log })
   const api = atStart.manifestDir === undefined ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }) : undefined
@@ -197,6 +203,9 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     ...{ publisher, clock, log, sleep: common.pace.sleep, onChange: wake },
   })
   const rollout = openRollout(common, counters, wake)
+  const startOverIf = (why: string | undefined) => {
+    if (why !== undefined) over.abort(why)
+  }
   const loop = new Loop({
     observation: {
       ...stores,
@@ -207,10 +216,11 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
+        const isNews = kubelet.kind === 'unknown' && snapshot.unit.kind === 'known'
         kubelet = snapshot.unit
+        if (isNews) startOverIf(identity.findChange())
         reporter.decided(snapshot, step)
-        const occasion = adoption.findOccasion(snapshot.unit)
-        if (occasion !== undefined) over.abort(occasion)
+        startOverIf(adoption.findOccasion(snapshot.unit))
         // The helper starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
         // Once the helper has been asked.
@@ -231,10 +241,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     accepted.clear()
     wake()
   })
-  const rebinding = setInterval(() => {
-    const change = identity.findChange()
-    if (change !== undefined) over.abort(change)
-  }, REBIND_MS)
+  const rebinding = setInterval(() => startOverIf(identity.findChange()), REBIND_MS)
   if (api !== undefined && !signal.aborted) await atMost(CONTACT_MS, contact.happened)
   const stopServing = serve()
   makeRequestsDirectory(stores, log)

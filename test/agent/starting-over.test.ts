@@ -23,18 +23,25 @@ sleep 2
 echo over >> calls
 `
 
+interface More {
+  readonly adopt?: 'true'
+  readonly kubeconfig?: string
+  /** Whether a setting says how the node is called. */
+  readonly isNamed?: false
+}
+
 /**
  * An agent that has not begun to live. It follows a directory, or else the cluster of this
  * kubeconfig. Empty: the file does not exist.
  */
-function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true'; readonly kubeconfig?: string } = {}) {
+function prepare(t: Test, systemctl: string, more: More = {}) {
   const directory = t.testdir({ manifests: {}, state: {}, run: {} })
   const path = (name: string) => join(directory, name)
   writeFileSync(path('systemctl'), systemctl, { mode: 0o755 })
-  const { kubeconfig, ...others } = more
+  const { kubeconfig, isNamed = true, ...others } = more
   if (kubeconfig) writeFileSync(path('kubelet.conf'), kubeconfig)
   const flags = {
-    nodeName: 'worker-1',
+    ...(isNamed && { nodeName: 'worker-1' }),
     ...(kubeconfig === undefined ? { manifestDir: path('manifests') } : { kubeconfig: path('kubelet.conf') }),
     dynamicConfigDir: path('state'),
     runtimeDir: path('run'),
@@ -62,8 +69,8 @@ function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true'; re
 }
 
 /** One life of an agent, whose first pass waits for a slow systemctl. */
-async function start(t: Test) {
-  const { world, stop, path } = prepare(t, SLOW)
+async function start(t: Test, more: More = {}) {
+  const { world, stop, path } = prepare(t, SLOW, more)
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const life = live(world, stop.signal)
@@ -80,11 +87,14 @@ t.test('state of another node is not opened before the pass that works with the 
   t.equal(calls().at(-1), 'over')
 })
 
-t.test('an agent that is told to end does not wait for it', async (t) => {
-  const { life, stop, calls } = await start(t)
-  stop.abort('SIGTERM')
-  t.equal(await life, 'SIGTERM')
-  t.same(calls(), ['begun'])
+t.test('an agent that is told to end does not wait for it, nor for how kubelet calls its node', async (t) => {
+  for (const more of [{}, { isNamed: false }] as const) {
+    const { life, stop, calls } = await start(t, more)
+    stop.abort('SIGTERM')
+    t.equal(await life, 'SIGTERM')
+    t.same(calls(), ['begun'])
+    mock.timers.reset()
+  }
 })
 
 /** An API server that accepts connections, and says nothing. */
@@ -179,6 +189,28 @@ Environment=
 DropInPaths=
 NeedDaemonReload=no
 `
+
+t.test('as soon as systemd says how kubelet calls its node, an agent of another name starts over', async (t) => {
+  const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n', { isNamed: false })
+  // The look of each minute comes too late.
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  let why: string | undefined
+  void live(world, stop.signal).then((reason) => {
+    why = reason
+  })
+  await until(() => existsSync(path('state/requests')), 'it lives')
+  writeFileSync(path('answer'), unitWith('--hostname-override=worker-9'))
+  await until(
+    () => {
+      writeFileSync(path('state/requests/none'), String(Math.random()))
+      return why !== undefined
+    },
+    'the agent sees it',
+    100,
+  )
+  t.match(why, /kubelet's flag .* names another node/)
+})
 
 t.test('the store of a kubelet that still uses it stays, and is taken over when kubelet does not any more', async (t) => {
   const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n', { adopt: 'true' })
