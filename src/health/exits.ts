@@ -265,12 +265,12 @@ export function outlivesTrials(record: Log, nowUs: number, { trialUs }: Pick<Hea
 }
 
 /**
- * How long the longest-lived process of the subject ran that exited on trial. A process has to
- * outlive it before its health says anything about other configs.
+ * How long the longest-lived process of the subject ran of those that exited on trial, within an
+ * hour of their start. Another has to outlive it before its health says anything of other configs.
  */
 export function longestLifeOnTrialUs(record: Log, nowUs: number, { trialUs }: Pick<HealthPolicy, 'trialUs'>): number {
   const lives = listRecent(record, nowUs).map(({ atUs, startedAtUs = atUs }) => atUs - startedAtUs)
-  return Math.max(0, ...lives.filter((lifeUs) => lifeUs < trialUs))
+  return Math.max(0, ...lives.filter((lifeUs) => lifeUs < Math.min(trialUs, HOUR_US)))
 }
 
 function listRecent({ recentExits = [], subject }: Log, nowUs: number): readonly KubeletExit[] {
