@@ -10,7 +10,7 @@ const silent = (facts: Look): Look => ({ ...facts, runtimeUp: false })
 const answering = (facts: Look): Look => ({ ...facts, runtimeUp: true })
 const agoUs = (us: number) => NOW_US - us
 
-t.test('the excuse ends after ten minutes and 60 exits (rule 38)', (t) => {
+t.test('the excuse ends after ten minutes and 60 exits', (t) => {
   const isUsedUp = (count: number, forUs: number) => isExcuseUsedUp({ count, sinceUs: agoUs(forUs) }, NOW_US)
   t.equal(isExcuseUsedUp(undefined, NOW_US), false)
   t.same([isUsedUp(60, RUNTIME_EXCUSE_US), isUsedUp(59, RUNTIME_EXCUSE_US), isUsedUp(60, RUNTIME_EXCUSE_US - 1)], [true, false, false])
@@ -111,7 +111,7 @@ t.test('what the record keeps of an excuse', (t) => {
   t.end()
 })
 
-t.test('a whole trial clears the excused exits (rule 19)', (t) => {
+t.test('a whole trial clears the excused exits', (t) => {
   const outage = follow(loop(2).map(silent))
   t.match(outage, { exits: 0, excusedExits: { count: 2 } })
   const calm = Array.from({ length: POLICY.trialUs / POLICY.toleranceUs + 1 }, () => answering(healthy(A, 'i-3', 2)))
@@ -120,7 +120,7 @@ t.test('a whole trial clears the excused exits (rule 19)', (t) => {
   t.end()
 })
 
-t.test('what began right after the last look that found the runtime silent (rule 41)', (t) => {
+t.test('what began right after the last look that found the runtime silent', (t) => {
   const began = (lastFor: number, startedAfterUs: number, gap: boolean) => {
     const before = { ...follow([silent(ill())]), runtimeDownSinceUs: agoUs(lastFor) }
     const next = ill(A, 'i-2', 1)

@@ -75,7 +75,7 @@ t.test('a config that is tried again leaves its exits behind, on whatever kubele
   t.strictSame(forgetExits(record, 'a').recentExits, [others])
 })
 
-t.test('the exits that one look adds to the log (rule 15)', (t) => {
+t.test('the exits that one look adds to the log', (t) => {
   const key = keyOf('a')
   const look = { unit: unit({ invocationId: 'i-3', startedAtUs: 7, killedBy: 'SIGKILL' }), nowUs: 9 }
   const unknown = { key, invocationId: '', atUs: 9 }
@@ -106,7 +106,7 @@ t.test('the exits that one look adds to the log (rule 15)', (t) => {
   t.end()
 })
 
-t.test('how many exits are a warning, and a failure (rule 24)', (t) => {
+t.test('how many exits are a warning, and a failure', (t) => {
   const log = (count: number) => exitInTurn(...Array.from({ length: count }, () => 'a'))
   t.same(
     [4, 5, 9, 10].map((count) => countOf('a', log(count))),
@@ -164,7 +164,7 @@ t.test('exits in a row, as one kubelet after another', (t) => {
   t.end()
 })
 
-t.test('whether systemd refused a start of a kubelet that did not exit (rule 23)', (t) => {
+t.test('whether systemd refused a start of a kubelet that did not exit', (t) => {
   const subject = keyOf('a')
   const exited = (agoUs: number, key = subject) => ({ recentExits: [{ key, invocationId: 'i', atUs: NOW_US - agoUs }] })
   const isRefused = (record: object, facts: object = {}) =>
@@ -188,7 +188,7 @@ function judge(record: HealthRecord): string {
   return `${record.exits}/${record.process?.exits ?? 0}/${record.excusedExits?.count ?? 0} ${log.join(',')}`.trim()
 }
 
-t.test('whose the exits of a look are, and each once (rules 14 to 18)', (t) => {
+t.test('whose the exits of a look are, and each once', (t) => {
   const silent = (facts: Look): Look => ({ ...facts, runtimeUp: false })
   const answering = (facts: Look): Look => ({ ...facts, runtimeUp: true })
   const taken = (facts: Look): Look => ({ ...facts, portTaken: 'port 10250 is taken' })
@@ -258,7 +258,7 @@ t.test('whose the exits of a look are, and each once (rules 14 to 18)', (t) => {
   t.end()
 })
 
-t.test('a whole trial forgets the exits, those of a pause, too (rule 19)', (t) => {
+t.test('a whole trial forgets the exits, those of a pause, too', (t) => {
   const looped = { ...follow([ill(), ill(A, 'i-2', 1)]), pausedExits: 4 }
   const after = (count: number) => {
     const { exits, pausedExits } = follow(times(count, healthy(A, 'i-2', 1)), looped, SUBJECT, POLICY.toleranceUs)
@@ -277,7 +277,7 @@ t.test('a whole trial forgets the exits, those of a pause, too (rule 19)', (t) =
   t.end()
 })
 
-t.test('the invocation whose exit was judged (rule 14)', (t) => {
+t.test('the invocation whose exit was judged', (t) => {
   const judged = (...looks: readonly Look[]) => follow(looks).exitSeenOf
   t.equal(judged(ill()), undefined)
   t.equal(judged(ill(), down('auto-restart')), 'i-1')

@@ -965,7 +965,7 @@ t.test('a counter that reset-failed has put back to 0 counts on from there', asy
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US, startedByOthers: slow.startedByOthers })
 })
 
-t.test('what a pardon or a pause clears, and what it leaves (rules 47 to 49)', (t) => {
+t.test('what a pardon or a pause clears, and what it leaves', (t) => {
   const looped = { ...follow(loop(2)), excusedExits: { count: 1, sinceUs: NOW_US } }
   const { process } = looped
   const cleared = {
@@ -988,7 +988,7 @@ t.test('what a pardon or a pause clears, and what it leaves (rules 47 to 49)', (
   t.end()
 })
 
-t.test('a kubelet without a health port is up once it has run for longer than the tolerance (rule 40)', (t) => {
+t.test('a kubelet without a health port is up once it has run for longer than the tolerance', (t) => {
   const without = follow([{ ...ill(), runtimeUp: false }])
   const began = (ranUs: number, facts: Look = {}) =>
     follow([{ ...runsSince(without.lastSampleUs + SECOND_US - ranUs), runtimeUp: true, ...facts }], without).beganExcused

@@ -38,7 +38,7 @@ t.test('a stranger that had the health port is remembered for as long as that il
   t.end()
 })
 
-t.test('whether a process has been healthy (rule 27)', (t) => {
+t.test('whether a process has been healthy', (t) => {
   const cases: readonly (readonly [string, readonly Look[], { wasHealthy: boolean; healthySinceUs: number | undefined }])[] = [
     ['it is', [healthy()], { wasHealthy: true, healthySinceUs: NOW_US }],
     ['it still is', [healthy(), healthy()], { wasHealthy: true, healthySinceUs: NOW_US }],

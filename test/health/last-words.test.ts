@@ -93,7 +93,7 @@ t.test('two exits have the same cause, whatever differs from start to start', as
     t.notOk(isSameCause(before, after), before)
 })
 
-t.test('the bounds of two exits that are alike (rule 21)', (t) => {
+t.test('the bounds of two exits that are alike', (t) => {
   const minute = 60
   const pair = (before: Partial<KubeletExit>, after: Partial<KubeletExit>) =>
     areLatestAlike({ subject: SUBJECT, recentExits: [exit(-500, { words: 'other' }), exit(0, before), exit(16, after)] })

@@ -28,7 +28,7 @@ t.test('the wait for a restart is no illness, wherever looks fall', (t) => {
   t.end()
 })
 
-t.test('the exits between two looks that are charged (rule 11)', (t) => {
+t.test('the exits between two looks that are charged', (t) => {
   const interval = { lastUs: NOW_US, nowUs: NOW_US, lastLateUs: undefined, countedUs: 0 }
   const cases: readonly (readonly [gap: boolean, lateLooks: number, isIll: boolean, charged: number])[] = [
     [false, 0, false, 5],

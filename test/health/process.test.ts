@@ -9,7 +9,7 @@ import { down, follow, healthy, ill, type Look, look, times } from './samples.ts
 const SEEN = { invocationId: 'i-1', content: contentOf(A), kubeletIdentity: KUBELET }
 const SILENT = { runtimeUp: false }
 
-t.test('what is remembered of a process (rule 6)', (t) => {
+t.test('what is remembered of a process', (t) => {
   t.same(rememberProcess(undefined, look(0, healthy()), KUBELET), SEEN)
   t.same(rememberProcess(SEEN, look(0, healthy(B, 'i-2')), 'another'), {
     invocationId: 'i-2',
@@ -23,7 +23,7 @@ t.test('what is remembered of a process (rule 6)', (t) => {
   t.end()
 })
 
-t.test('what is presumed of what systemd gave up before the first look (rule 7)', (t) => {
+t.test('what is presumed of what systemd gave up before the first look', (t) => {
   const presumed = (facts: Look, subject = keyOf(A)) => follow([facts], undefined, subject).lastProcess
   t.same(presumed(down('failed')), SEEN)
   t.equal(presumed(down('failed', '')), undefined, 'it was never started')
@@ -35,7 +35,7 @@ t.test('what is presumed of what systemd gave up before the first look (rule 7)'
   t.end()
 })
 
-t.test('the record of the process that runs (rule 33)', (t) => {
+t.test('the record of the process that runs', (t) => {
   const started = { key: keyOf(A), invocationId: 'i-1', startedAtUs: NOW_US - HOUR_US, exits: 0, startedByOthers: true }
   const well = { ...started, wasHealthy: true, healthySinceUs: NOW_US, unhealthySinceUs: undefined }
   const sick = { ...started, wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US }
@@ -108,7 +108,7 @@ t.test('which health is that of the process that runs', (t) => {
   t.end()
 })
 
-t.test('whether a process is ill for long, and now (rule 35)', (t) => {
+t.test('whether a process is ill for long, and now', (t) => {
   const { toleranceUs, crashLimit } = POLICY
   const agoUs = (us: number) => NOW_US - us
   const process = {

@@ -36,7 +36,7 @@ const STATES: readonly (readonly [UnitActivity, SampleHealth, ...(readonly boole
   ['not-found', 'excused', false, false, false],
 ]
 
-t.test('what each state of the unit means (rule 28)', (t) => {
+t.test('what each state of the unit means', (t) => {
   const classify = (activity: UnitActivity, context = {}) =>
     classifySample(look(0, down(activity)), { hasBegun: true, runsSubject: false, isExcused: false, ...context })
   for (const [activity, expected, ...flags] of STATES) {
@@ -52,7 +52,7 @@ t.test('what each state of the unit means (rule 28)', (t) => {
   t.end()
 })
 
-t.test('what the health of a process that runs means (rule 26)', (t) => {
+t.test('what the health of a process that runs means', (t) => {
   const cases: readonly (readonly [string, Look, SampleHealth, whileExcused?: SampleHealth])[] = [
     ['it answers', healthy(), 'healthy'],
     ['it does not', ill(), 'ill', 'excused'],

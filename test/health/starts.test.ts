@@ -32,7 +32,7 @@ t.test('who started a process (rules 43 and 44)', (t) => {
   t.end()
 })
 
-t.test('whether the start of a request is awaited (rule 10)', (t) => {
+t.test('whether the start of a request is awaited', (t) => {
   const isAwaited = (restartedFrom: string | undefined) => isStartAwaited({ restartedFrom }, unit({ invocationId: 'i-1' }))
   t.same([isAwaited('i-1'), isAwaited('i-0'), isAwaited(undefined)], [true, false, false])
   t.end()
@@ -78,7 +78,7 @@ t.test('whether the subject was started, since when, and how often (rules 2, 3, 
   t.end()
 })
 
-t.test('an upgrade on disk makes another subject of the same content (rule 3)', (t) => {
+t.test('an upgrade on disk makes another subject of the same content', (t) => {
   const before = follow([healthy()])
   const upgraded = (facts: Look) => follow([facts], before, UPGRADED)
   t.match(upgraded(down('auto-restart')), { starts: 0, started: false, contentSinceUs: NOW_US, startedByOthers: true }, 'it began before')
@@ -88,7 +88,7 @@ t.test('an upgrade on disk makes another subject of the same content (rule 3)', 
   t.end()
 })
 
-t.test('the count of systemd when an invocation was first seen (rule 43)', (t) => {
+t.test('the count of systemd when an invocation was first seen', (t) => {
   const countOf = (looks: readonly Look[], before?: HealthRecord) => follow(looks, before).firstNRestarts
   t.equal(countOf([ill(A, 'i-1', 3)]), 3)
   t.equal(countOf([ill(A, 'i-1', 3), down('auto-restart', 'i-1', 4)]), 3)
@@ -127,7 +127,7 @@ t.test('what is left of a request after a look (rules 10 and 45)', (t) => {
   t.end()
 })
 
-t.test('what a request changes of the record (rule 46)', (t) => {
+t.test('what a request changes of the record', (t) => {
   const before = follow([ill(), down('auto-restart')])
   const expected = { started: true, everHealthy: false, unhealthySinceUs: undefined, restartedFrom: 'i-1' }
   t.same(expectStart(before, NOW_US + MINUTE_US, POLICY), {
