@@ -9,6 +9,8 @@ import { parsePage } from './markdown.ts'
 import { listFiles, readPages } from './pages.ts'
 
 const MOST_LINES_OF_README = 169
+/** Of all pages in docs/ together: people have to find what they need. */
+const MOST_LINES_OF_DOCS = 4_900
 
 const pages = readPages()
 const files = listFiles()
@@ -78,4 +80,9 @@ t.test('what is broken is found', async (t) => {
   t.test('an open code block', async (t) => {
     t.throws(() => parsePage('x.md', 'text\n```sh\nls\n'), /x\.md:2: this code block is not closed/)
   })
+})
+
+t.test(`docs/ has at most ${MOST_LINES_OF_DOCS} lines`, async (t) => {
+  const lines = pages.filter(({ path }) => path.startsWith('docs/')).reduce((sum, page) => sum + page.lines, 0)
+  t.ok(lines > 1_000 && lines <= MOST_LINES_OF_DOCS, `${lines}`)
 })
