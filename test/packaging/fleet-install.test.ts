@@ -89,6 +89,10 @@ t.test('the user data write settings of the agent, and a script that is run befo
   checkScript(t, script?.content ?? '')
 })
 
+t.test('cloud-init knows the user data by their first line', async (t) => {
+  t.match(read(`${INSTALL}/cloud-init.yaml`), /^#cloud-config\n/)
+})
+
 t.test('cloud-init accepts the user data', { skip: !isThere('cloud-init') && 'without cloud-init' }, async (t) => {
   const ran = spawnSync('cloud-init', ['schema', '--config-file', `${INSTALL}/cloud-init.yaml`], { encoding: 'utf8' })
   t.equal(ran.status, 0, ran.stdout + ran.stderr)
