@@ -3,11 +3,11 @@
  * Comments wrap at 100 columns, so that they can be read beside code in any editor. In `src/`, a
  * comment begins with a noun that a stranger knows, and not with a pronoun.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { listFiles, ROOT } from './docs/pages.ts'
 
-const ROOT = resolve(import.meta.dirname, '..')
 const FOLDERS = ['src', 'test', 'demo', 'bench', 'scripts', 'site']
 const WIDEST = 100
 /** Whole lines of comment. What stands behind code, tables and what a tool reads is left out. */
@@ -15,10 +15,8 @@ const COMMENT = /^\s*(\/\/|\/\*\*|\*)\s+(?!biome-ignore|@ts-|\||.*https?:)/
 /** A block of lines with `//`, or a JSDoc, whose first word does not say what it is about. */
 const WITHOUT_NOUN = /(?<!^[ \t]*\/\/.*\n)^[ \t]*\/\/[ \t]*(It|What|That)\b|\/\*\*[\s*]*(It|What|That)\b/gm
 
-function listFiles(...folders: readonly string[]): readonly string[] {
-  return folders
-    .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
-    .filter((file) => /\.(ts|mjs)$/.test(file) && !file.includes('node_modules'))
+function listSources(...folders: readonly string[]): readonly string[] {
+  return [...listFiles()].filter((file) => /\.(ts|mjs)$/.test(file) && folders.some((folder) => file.startsWith(`${folder}/`)))
 }
 
 function* widerLines(path: string): Generator<string> {
@@ -34,7 +32,7 @@ function listWithoutNoun(text: string): readonly string[] {
 }
 
 t.test('no comment is wider than 100 columns', (t) => {
-  const files = listFiles(...FOLDERS)
+  const files = listSources(...FOLDERS)
   t.ok(files.length > 500)
   t.strictSame(
     files.flatMap((file) => [...widerLines(file)]),
@@ -50,14 +48,14 @@ t.test('a comment begins with its noun', (t) => {
     'the first word of a comment is looked at, not that of each line',
   )
   t.strictSame(
-    listFiles('src').flatMap((path) => listWithoutNoun(readFileSync(join(ROOT, path), 'utf8')).map((found) => `${path}:${found}`)),
+    listSources('src').flatMap((path) => listWithoutNoun(readFileSync(join(ROOT, path), 'utf8')).map((found) => `${path}:${found}`)),
     [],
   )
   t.end()
 })
 
 t.test('a source file begins with its licence', (t) => {
-  const files = listFiles(...FOLDERS)
+  const files = listSources(...FOLDERS)
   t.strictSame(
     files.filter((path) => !/^(#!.*\n)?\/\/ SPDX-License-Identifier: Apache-2\.0\n/.test(readFileSync(join(ROOT, path), 'utf8'))),
     [],
