@@ -79,6 +79,18 @@ async function start(t: Test, more: More = {}) {
   return { life, stop, calls, binding: path('state/meta/cluster') }
 }
 
+/** Each change of that directory wakes the agent. */
+function untilSeen(path: (name: string) => string, isSeen: () => boolean): Promise<void> {
+  return until(
+    () => {
+      writeFileSync(path('state/requests/none'), String(Math.random()))
+      return isSeen()
+    },
+    'the agent sees it',
+    100,
+  )
+}
+
 t.test('state of another node is not opened before the pass that works with the old one is over', async (t) => {
   const { life, calls, binding } = await start(t)
   writeFileSync(binding, JSON.stringify({ nodeName: 'worker-2', caHashes: [] }))
@@ -201,14 +213,7 @@ t.test('as soon as systemd says how kubelet calls its node, an agent of another 
   })
   await until(() => existsSync(path('state/requests')), 'it lives')
   writeFileSync(path('answer'), unitWith('--hostname-override=worker-9'))
-  await until(
-    () => {
-      writeFileSync(path('state/requests/none'), String(Math.random()))
-      return why !== undefined
-    },
-    'the agent sees it',
-    100,
-  )
+  await untilSeen(path, () => why !== undefined)
   t.match(why, /kubelet's flag .* names another node/)
 })
 
@@ -225,15 +230,7 @@ t.test('the store of a kubelet that still uses it stays, and is taken over when 
   await until(() => existsSync(path('state/requests')), 'it lives')
   t.ok(existsSync(path('state/store/meta')))
   writeFileSync(path('answer'), unitWith(''))
-  await until(
-    () => {
-      // Each change wakes the agent.
-      writeFileSync(path('state/requests/none'), String(Math.random()))
-      return why !== undefined
-    },
-    'the agent sees it',
-    100,
-  )
+  await untilSeen(path, () => why !== undefined)
   t.match(why, /no longer uses its own dynamic configuration/)
   t.ok(existsSync(path('state/store/meta')))
   const next = live(world, stop.signal)
