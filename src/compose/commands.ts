@@ -41,7 +41,13 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
   const beside = openBeside(settings, programs)
   const { stores, api, kubeconfig, runtimeProbe } = beside
   const { files, owned, unit, activation, layout } = stores
-  const nodeName = async () => beside.nodeName(findCertainName(settings, kubeconfig) === undefined ? await unit.observe() : undefined)
+  const findName = async () => beside.nodeName(findCertainName(settings, kubeconfig) === undefined ? await unit.observe() : undefined)
+  // One look at systemd names the Node for the whole command.
+  let name: Promise<string> | undefined
+  const nodeName = () => {
+    name ??= findName()
+    return name
+  }
   const writable = () => new DurableFiles(new NodeDisk())
   const inspection = openInspection({ ...beside, nodeName, settings: () => settings, signal: new AbortController().signal })
   const vantage = () => findVantage(findLockHolder(layout.lock))
