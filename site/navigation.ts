@@ -10,7 +10,7 @@ export interface Group {
   readonly items: readonly Item[]
 }
 
-export interface Item {
+interface Item {
   readonly text: string
   /** From the root of the site. */
   readonly link: string

@@ -42,7 +42,7 @@ export function collectSources(files: RepositoryFiles, read: (path: string) => s
 }
 
 /** All files below a folder. */
-export function listFolder(folder: string, files: RepositoryFiles): readonly string[] {
+function listFolder(folder: string, files: RepositoryFiles): readonly string[] {
   return [...files].filter((path) => path.startsWith(`${folder}/`)).sort()
 }
 

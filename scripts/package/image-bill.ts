@@ -19,7 +19,7 @@ interface Part {
   readonly version: string
 }
 
-export interface ImageBillInput {
+interface ImageBillInput {
   readonly name: string
   readonly description: string
   readonly architecture: string

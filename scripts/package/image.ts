@@ -19,7 +19,7 @@ const SCRIPTS = 'packaging/image'
 const SPEC = 'packaging/rpm/kubelet-cfg-agent.spec'
 const GPL = '/usr/share/common-licenses/GPL-2'
 const DESCRIPTION = 'Installs kubelet-cfg-agent on the node of its pod'
-export interface ImageFiles {
+interface ImageFiles {
   readonly project: Pick<Project, 'name' | 'version' | 'epoch'>
   /** Paths of the deb, the rpm and the bill of materials of each architecture. */
   readonly packages: readonly string[]

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { packTree } from './tar.ts'
 import { run } from './tools.ts'
 
-export interface Packing {
+interface Packing {
   /** Of gzip. */
   readonly level: number
   /** The time of every file. */

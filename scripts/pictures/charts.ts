@@ -3,7 +3,7 @@
 import type { Series } from './metrics-file.ts'
 import { element, line, round, text } from './svg.ts'
 
-export interface Box {
+interface Box {
   readonly x: number
   readonly y: number
   readonly width: number

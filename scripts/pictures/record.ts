@@ -13,7 +13,7 @@ import type { Cast, Output } from './cast.ts'
 import { type Answers, forPrometheus } from './metrics-file.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 
-export interface Recording {
+interface Recording {
   readonly cast: Cast
   readonly answers: Answers
 }

@@ -4,7 +4,7 @@
  * its own background, so it is readable on any page. Pure.
  */
 
-export type Attributes = Readonly<Record<string, string | number>>
+type Attributes = Readonly<Record<string, string | number>>
 
 export interface Document {
   readonly width: number
@@ -26,7 +26,7 @@ export interface Look {
   readonly dark: string
 }
 
-export const SANS = 'system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif'
+const SANS = 'system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif'
 /** The usual share of the size of a font that a character takes, on the generous side. */
 const CHARACTER = 0.56
 

@@ -15,7 +15,7 @@ export interface Part {
 /** What to find, as often as it is there and at least once; and what to put in its place. */
 export type Swap = readonly [find: string | RegExp, put: string]
 
-export interface TemplateSource {
+interface TemplateSource {
   /** Below `deploy/`, and below `templates/` of the chart. */
   readonly path: string
   /** One for each document of the file, or one for all of them. */

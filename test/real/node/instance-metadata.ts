@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-export interface InstanceMetadata {
+interface InstanceMetadata {
   readonly url: string
   /** What nodeadm reads the next time. */
   userData: string
