@@ -28,7 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['decision', 'evidence', 'process'],
   ['ports'],
   ['checkpoint', 'directory', 'kube', 'kubelet', 'runtime'],
-  ['report', 'systemd'],
+  ['cel', 'report', 'systemd'],
   [
     'evidence/ask-cluster.ts',
     'evidence/ask-runtime.ts',
@@ -346,19 +346,24 @@ t.test('only these modules reach the network, and none names a host of its own',
   t.same([...new Set(hosts)].sort(), [...NAMED_HOSTS].sort())
 })
 
-t.test('an agent that waits has no tables of rules in its memory, no parser of YAML, and no client of the container runtime', async (t) => {
-  const loaded = [...loadedWith('main.ts')]
-  t.ok(loaded.includes('agent/loop.ts'))
-  const heavy = /^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
-  t.same(
-    loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
-    [],
-  )
-})
+t.test(
+  'an agent that waits has no tables of rules in its memory, no parser of YAML, no CEL, and no client of the container runtime',
+  async (t) => {
+    const loaded = [...loadedWith('main.ts')]
+    t.ok(loaded.includes('agent/loop.ts'))
+    const heavy =
+      /^cel\/(compute|engine|functions)|^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
+    t.same(
+      loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
+      [],
+    )
+  },
+)
 
 t.test('the helper has nothing in its memory of what only the agent tells', async (t) => {
   const loaded = [...loadedWith('compose/helper.ts')]
   t.ok(loaded.includes('preflight/inspect-here.ts'))
+  t.notOk(loaded.includes('cel/engine.ts'), 'CEL is loaded with the first expression')
   t.same(
     loaded.filter((name) => name.startsWith('report/')),
     ['report/publications.ts'],

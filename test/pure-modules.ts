@@ -4,4 +4,11 @@
 /** Of Node.js, without their `node:`. */
 export const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'path', 'path/posix', 'querystring', 'string_decoder', 'url', 'util']
 /** Libraries. */
-export const PURE_PACKAGES = ['yaml']
+export const PURE_PACKAGES = [
+  'yaml',
+  '@bufbuild/cel',
+  '@bufbuild/cel/ext',
+  '@bufbuild/protobuf',
+  '@bufbuild/protobuf/reflect',
+  '@bufbuild/protobuf/wkt',
+]

@@ -5,12 +5,14 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Pace } from '../agent/waker.ts'
+import { type Computation, isComputed } from '../cel/computation.ts'
 import { findBasePath } from '../decision/base-config.ts'
 import { readLink } from '../directory/owned-files.ts'
 import { watchDirectory } from '../directory/watch-directory.ts'
 import type { Helper } from '../helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isNothing, isPreflightResult, isReport } from '../helper/protocol.ts'
 import { ParsedTexts } from '../kubelet/parsed-texts.ts'
+import type { Compute } from '../overlay/computed.ts'
 import { mergePart } from '../overlay/merge-part.ts'
 import { OverlayDirectory, type OverlayDirectoryDeps } from '../overlay/overlay-directory.ts'
 import { readInstanceFile, readOverlayFiles } from '../overlay/overlay-files.ts'
@@ -38,6 +40,8 @@ import { toChannelSettings } from '../settings/source-settings.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../source/cluster-source.ts'
 import { DirectorySource } from '../source/directory-source.ts'
 import { NodeDrain } from '../source/drain.ts'
+import type { NodeShown } from '../subject/node-shown.ts'
+import { LimitError } from '../values/errors.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import type { Stores } from './node.ts'
 
@@ -56,8 +60,12 @@ export interface SharedParts {
 /** The Node of this agent, as the source of its assignment needs it. */
 type NodeHooks = Pick<ClusterSourceDeps, 'obstacle' | 'onNode' | 'onContact' | 'ready'>
 
+interface AssignmentHooks extends NodeHooks {
+  readonly helper: Helper
+}
+
 /** The assignment with what this node merges into it. */
-export function openAssignment(world: SharedParts, counters: Counters, hooks: NodeHooks): AssignmentSource {
+export function openAssignment(world: SharedParts, counters: Counters, { helper, ...hooks }: AssignmentHooks): AssignmentSource {
   const { api, pace, log, stores, settings, nodeName } = world
   const { yaml, owned, files } = stores
   const channels = toChannelSettings(settings())
@@ -85,11 +93,36 @@ export function openAssignment(world: SharedParts, counters: Counters, hooks: No
     const overlay = new OverlayDirectory({ directory, read, yaml, parseConfig, watch: watchDirectory, pace, patches, log })
     return new OverlaidSource(inner, overlay, log, patches)
   }
-  const whole = new PartSource(assigned, { merge: (bases, data, key) => mergePart(bases, data, key, yaml), pace, log })
+  const whole = new PartSource(assigned, {
+    merge: (bases, data, key, node) => mergePart(bases, data, key, yaml, node && computeIn(helper, node)),
+    ...{ pace, log },
+  })
   const { overlayDir } = settings()
   const overlaid = overlayDir === undefined ? whole : patched(whole, OVERLAY, overlayDir, (path) => readOverlayFiles(path, owned))
   // Last, as kubeadm does.
   return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files, readLink))
+}
+
+const COMPUTE_MS = 10_000
+
+/**
+ * The helper evaluates each expression by itself: one that takes too much is at fault, and nothing
+ * else that it was asked.
+ */
+function computeIn(helper: Helper, node: NodeShown): Compute {
+  return async (expressions) => {
+    const values: unknown[] = []
+    for (const [at, expression] of expressions.entries()) {
+      const computation: Computation = { expressions: [expression], node }
+      const computed = await helper.ask('compute', [computation], { check: isComputed, limitMs: COMPUTE_MS }).catch((error: unknown) => {
+        if (error instanceof LimitError) return { ok: false as const, at, detail: `it takes too much: ${error.message}` }
+        throw error
+      })
+      if (!computed.ok) return { ...computed, at }
+      values.push(...(computed.values ?? []))
+    }
+    return { ok: true, values }
+  }
 }
 
 /** The reports of the agent: to the API server, to the history on disk, and as metrics. */

@@ -177,6 +177,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const contact = new Occasion()
   signal.addEventListener('abort', contact.happen, { once: true })
   const assignment = openAssignment(common, counters, {
+    helper,
     obstacle: () => kubeconfig.problem(),
     onNode: (...seen) => publisher?.nodeObserved(...seen),
     onContact: contact.happen,

@@ -5,6 +5,7 @@
  * `/configz`.
  */
 import { createInterface } from 'node:readline'
+import type { Computation } from '../cel/computation.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
 import { HelperServer } from '../helper/server.ts'
@@ -47,6 +48,7 @@ const server = new HelperServer<HelperContext>({
       compare: (_, configz: unknown, unit: KnownUnit, path: string | undefined) =>
         inspection.compareConfigz(configz, unit, path ?? undefined),
       facts: () => readMachineFacts(),
+      compute: async (_, computation: Computation) => new (await import('../cel/compute.ts')).Computer().compute(computation),
       forget: () => {
         inspection.forget()
         return null

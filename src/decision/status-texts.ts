@@ -134,6 +134,7 @@ export const INSTANCE_ERROR = `kubeadm's instance config of this node cannot be 
 export const LOCAL_BASE_ERROR = `this node's local config cannot be the base of the assigned part, ${SEE_LOG}`
 export const BASE_ERROR = `a ConfigMap under the assigned part cannot be its base, ${SEE_LOG}`
 export const LAYER_ERROR = `a ConfigMap that is laid over the assigned one cannot be merged, ${SEE_LOG}`
+export const COMPUTED_ERROR = `a value of the assigned config cannot be computed from the Node, ${SEE_LOG}`
 export const PART_ERROR = `the assigned part cannot be merged, ${SEE_LOG}`
 
 export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and still runs another config')

@@ -6,13 +6,15 @@
  */
 
 import type { ChannelState, Desired, FoundConfigMap, Rendered } from '../decision/desired.ts'
-import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
+import { BASE_ERROR, COMPUTED_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { LocalConfigView } from '../ports/assignment-source.ts'
+import type { LocalConfigView, NodeView } from '../ports/assignment-source.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
+import type { NodeShown } from '../subject/node-shown.ts'
+import { type Compute, mayCompute } from './computed.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
-import { type BaseTexts, type MergeResult, mergePart } from './merge-part.ts'
+import { type BaseTexts, type MergeResult, mayComputeAny, mergePart } from './merge-part.ts'
 import { type NodePatches, namePatches, OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView, PresentOverlay, Rendering } from './read-overlay.ts'
 
@@ -66,21 +68,31 @@ type AppliedPart =
   | { readonly kind: 'waiting'; readonly desired: Desired }
   | { readonly kind: 'faulty'; readonly desired: Desired; readonly detail: string }
 
-/** undefined: it is being merged. Returns the same object for the same arguments. */
-type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => MergeResult | undefined
+/**
+ * undefined: it is being merged. Returns the same object for the same arguments.
+ * @param node undefined: no value is computed from it
+ */
+type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined) => MergeResult | undefined
 
 const ERRORS: Readonly<Record<Extract<MergeResult, { ok: false }>['fault'], string>> = {
   local: LOCAL_BASE_ERROR,
   base: BASE_ERROR,
   part: PART_ERROR,
   layer: LAYER_ERROR,
+  computed: COMPUTED_ERROR,
 }
 
 /**
- * Merges the part that is assigned over its bases, and layers over it.
+ * Merges the part that is assigned over its bases, and layers over it, and computes their values.
  * @param local called only if the local config is under it. undefined: it has not settled yet
+ * @param viewNode called only if values are computed from the Node
  */
-export function applyPart(desired: Desired, local: () => LocalConfigView | undefined, merge: MergePart): AppliedPart {
+export function applyPart(
+  desired: Desired,
+  local: () => LocalConfigView | undefined,
+  merge: MergePart,
+  viewNode: () => NodeView = () => NO_NODE,
+): AppliedPart {
   if (!isMerged(desired)) return { kind: 'applied', desired }
   const { ref, object, channelState } = desired
   const waiting = (detail: string): AppliedPart => ({
@@ -95,7 +107,11 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
   const reading = findBases(object, local)
   if (reading.kind === 'pending') return waiting(reading.detail)
   if (reading.kind === 'faulty') return faulty(reading.error, reading.detail)
-  const result = merge(reading.bases, object.data, ref.kubeletConfigKey)
+  const key = ref.kubeletConfigKey
+  const view = mayComputeAny(reading.bases, textOf(object.data, key)) ? viewNode() : undefined
+  if (view?.kind === 'pending') return waiting(view.detail)
+  if (view?.kind === 'none') return faulty(COMPUTED_ERROR, view.detail)
+  const result = merge(reading.bases, object.data, key, view?.node)
   if (result === undefined) return waiting('the assigned part is being merged')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
   const mergedFrom = nameLayers(reading.bases, ref)
@@ -107,15 +123,24 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
 type Assigned = Extract<Desired, { kind: 'config-map' }>
 type AssignedFound = Assigned & { readonly object: FoundConfigMap }
 
-/** Whether this node merges the assigned ConfigMap with anything but its overlay. */
+export const NO_NODE: NodeView = { kind: 'none', detail: 'values are computed from a Node of the cluster, and this node follows none' }
+
+function textOf(data: ConfigMapData, key: string): string | undefined {
+  return Object.hasOwn(data, key) ? data[key] : undefined
+}
+
+/** Whether this node merges the assigned ConfigMap with more than its overlay, or computes it. */
 function isMerged(desired: Desired): desired is AssignedFound {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
-  return desired.object.base !== undefined || desired.object.layers !== undefined
+  const { base, layers, data } = desired.object
+  return base !== undefined || layers !== undefined || mayCompute(textOf(data, desired.ref.kubeletConfigKey))
 }
 
 export interface MergeReaders {
   readLocalConfig(): Promise<LocalConfigView>
   readonly yaml: YamlReader
+  /** For the node that the command is about. undefined: nothing is computed. */
+  readonly compute?: Compute
 }
 
 export type MergedObject = Merged & { readonly data: ConfigMapData }
@@ -132,10 +157,10 @@ export function restsOnLocal({ base, bases }: MergedObject): boolean {
  * Merges a part for a command, which has nothing else to do. A detail is for the operator who runs
  * the command, and never published.
  */
-export async function mergeOnce(object: MergedObject, key: string, { readLocalConfig, yaml }: MergeReaders): Promise<MergedOnce> {
+export async function mergeOnce(object: MergedObject, key: string, { readLocalConfig, yaml, compute }: MergeReaders): Promise<MergedOnce> {
   const local = restsOnLocal(object) ? await readLocalConfig() : undefined
   const reading = findBases(object, () => local)
-  return reading.kind === 'found' ? mergePart(reading.bases, object.data, key, yaml) : { ok: false, detail: reading.detail }
+  return reading.kind === 'found' ? mergePart(reading.bases, object.data, key, yaml, compute) : { ok: false, detail: reading.detail }
 }
 
 export async function applyPartOnce(desired: Desired, readers: MergeReaders): Promise<Desired> {

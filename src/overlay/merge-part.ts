@@ -8,13 +8,14 @@
  */
 import { posix } from 'node:path'
 import type { Rendered } from '../decision/desired.ts'
-import { checkKind, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import { API_VERSION, checkKind, KIND, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { absolutePaths } from '../kubelet/field-path.ts'
 import { parseJsonText } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
-import { composePatches } from '../values/merge-patch.ts'
+import { composePatches, mergePatch } from '../values/merge-patch.ts'
+import { type Compute, isComputed, mayCompute } from './computed.ts'
 import { nameRendering } from './read-overlay.ts'
 import { type Patch, readPatch, render } from './render.ts'
 
@@ -44,27 +45,39 @@ export type MergeResult =
   /** `patches`: of all but the lowest, in the order in which they were merged. */
   | { readonly ok: true; readonly rendered: Rendered; readonly patches: readonly Patch[] }
   /** `fault`: which of them is to be corrected. */
-  | { readonly ok: false; readonly fault: 'local' | 'base' | 'part' | 'layer'; readonly detail: string }
+  | { readonly ok: false; readonly fault: 'local' | 'base' | 'part' | 'layer' | 'computed'; readonly detail: string }
+
+const NOTHING_COMPUTES: Compute = async () => ({ ok: false, at: 0, detail: 'nothing is computed here' })
+
+/** Whether the result depends on the node itself. A local config never does. */
+export function mayComputeAny({ root, parts, layers = [] }: BaseTexts, own: string | undefined): boolean {
+  const texts = [...(root?.kind === 'config-map' ? [root] : []), ...parts, ...layers]
+  return mayCompute(own) || texts.some(({ text }) => mayCompute(text))
+}
 
 export async function mergePart(
   { root, parts, layers = [] }: BaseTexts,
   data: ConfigMapData,
   key: string,
   yaml: YamlReader,
+  compute: Compute = NOTHING_COMPUTES,
 ): Promise<MergeResult> {
+  const readers = { yaml, compute }
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
   const asIs: MergeResult = { ok: true, rendered: nameRendering(data, key), patches: [] }
   if (text === undefined) return asIs
-  const own = await readPatches(root === undefined ? [] : [{ name: key, text }], 'part', yaml)
+  const own = await readPatches(root === undefined ? [] : [{ name: key, text }], 'part', readers)
   if (!own.ok) return own
   const fault = root?.kind === 'local' ? 'local' : 'base'
-  const { name, text: rootText } = root ?? { name: key, text }
-  const read = await readConfig(rootText, yaml)
+  const { name, text: written } = root ?? { name: key, text }
+  const read = root?.kind === 'local' ? await readConfig(written, readers.yaml) : await readWhole(written, readers)
+  if (!read.ok && read.isComputed === true) return { ok: false, fault: 'computed', detail: `${name}: ${read.detail}` }
   if (!read.ok) return root === undefined ? asIs : { ok: false, fault, detail: `${name}: ${read.detail}` }
-  const under = await readPatches(parts, 'base', yaml)
+  const rootText = read.text ?? written
+  const under = await readPatches(parts, 'base', readers)
   if (!under.ok) return under
-  const over = await readPatches(layers, 'layer', yaml)
+  const over = await readPatches(layers, 'layer', readers)
   if (!over.ok) return over
   if (root?.staysBelow === true) return compose(data, key, read.value, [...under.patches, ...own.patches, ...over.patches])
   // Kubelet reads the result from another directory.
@@ -88,13 +101,18 @@ function compose(data: ConfigMapData, key: string, { apiVersion, kind }: Kubelet
     : { ok: false, fault: 'part', detail: composed.detail }
 }
 
+interface TextReaders {
+  readonly yaml: YamlReader
+  readonly compute: Compute
+}
+
 type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<MergeResult, { ok: false }>
 
-async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', yaml: YamlReader): Promise<Patches> {
+async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', { yaml, compute }: TextReaders): Promise<Patches> {
   const patches: Patch[] = []
   for (const { name, text } of texts) {
-    const reading = await readPatch(Buffer.from(text), yaml)
-    if (!reading.ok) return { ok: false, fault, detail: `${name}: ${reading.detail}` }
+    const reading = await readPatch(Buffer.from(text), yaml, compute)
+    if (!reading.ok) return { ok: false, fault: reading.isComputed === true ? 'computed' : fault, detail: `${name}: ${reading.detail}` }
     patches.push(reading.patch)
   }
   return { ok: true, patches }
@@ -109,7 +127,20 @@ async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
   return problem === undefined ? { ok: true, value: read.value } : { ok: false, detail: problem.detail }
 }
 
-type ReadConfig = { readonly ok: true; readonly value: KubeletConfig } | { readonly ok: false; readonly detail: string }
+type ReadConfig =
+  /** `text`: where it is another than the one that was read. */
+  | { readonly ok: true; readonly value: KubeletConfig; readonly text?: string }
+  | { readonly ok: false; readonly detail: string; readonly isComputed?: true }
+
+/** A whole config of the cluster. One that is computed has the kind that kubelet knows. */
+async function readWhole(text: string, { yaml, compute }: TextReaders): Promise<ReadConfig> {
+  const parsed = mayCompute(text) ? await yaml.firstOfAny(text) : undefined
+  if (parsed?.ok !== true || !isComputed(parsed.value)) return readConfig(text, yaml)
+  const reading = await readPatch(Buffer.from(text), yaml, compute)
+  if (!reading.ok) return { ...reading, isComputed: true }
+  const value = mergePatch({ apiVersion: API_VERSION, kind: KIND }, reading.patch)
+  return isObject(value) ? { ok: true, value, text: `${JSON.stringify(value, null, 2)}\n` } : { ok: false, detail: 'it has no fields' }
+}
 
 /** No assignment: `__proto__` is a valid key. */
 function withText(data: ConfigMapData, key: string, text: string): ConfigMapData {

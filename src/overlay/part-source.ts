@@ -8,13 +8,14 @@ import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource, LocalConfigView, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
-import { applyOverlay, applyPart, whileWaiting } from './apply.ts'
+import type { NodeShown } from '../subject/node-shown.ts'
+import { applyOverlay, applyPart, NO_NODE, whileWaiting } from './apply.ts'
 import type { BaseTexts, MergeResult } from './merge-part.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './read-overlay.ts'
 
 interface PartSourceDeps {
-  readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<MergeResult>
+  readonly merge: (base: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined) => Promise<MergeResult>
   readonly pace: SettlePace
   readonly log: Log
 }
@@ -23,9 +24,15 @@ interface Merging {
   readonly bases: BaseTexts
   readonly data: ConfigMapData
   readonly key: string
+  /** undefined: no value is computed from it. */
+  readonly node: NodeShown | undefined
   /** undefined: under way. */
   result: MergeResult | undefined
+  /** When it is merged once more. An expression may have failed by a limit of time. */
+  againMs: number
 }
+
+const COMPUTED_AGAIN_MS = 10 * 60_000
 
 /**
  * Merges parts over the local config, which must stay the same for a while before it counts: the
@@ -50,21 +57,28 @@ export class PartSource implements AssignmentSource {
 
   /** While the answer is not known, it is as if the change had not arrived yet. */
   desired(readLocal: ReadLocalConfig): Desired {
+    let wanted = false
     const applied = applyPart(
       this.#inner.desired(readLocal),
       () => this.#local.settle(readLocal()),
-      (bases, data, key) => this.#merge(bases, data, key),
+      (...parts) => this.#merge(...parts),
+      () => {
+        wanted = true
+        return this.#inner.node?.(true) ?? NO_NODE
+      },
     )
+    if (!wanted) this.#inner.node?.(false)
     const isWaiting = applied.kind === 'waiting'
     this.#applied = isWaiting ? whileWaiting(applied.desired, this.#applied) : applied.desired
     if (!isWaiting) this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
     return this.#applied
   }
 
-  #merge(bases: BaseTexts, data: ConfigMapData, key: string): MergeResult | undefined {
+  #merge(bases: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined): MergeResult | undefined {
     const before = this.#merging
-    if (before !== undefined && before.data === data && before.key === key && isDeepStrictEqual(before.bases, bases)) return before.result
-    const merging: Merging = { bases, data, key, result: undefined }
+    const isSame = before?.data === data && before.key === key && isDeepStrictEqual([before.bases, before.node], [bases, node])
+    if (isSame && this.#deps.pace.nowMs() < before.againMs) return before.result
+    const merging: Merging = { bases, data, key, node, result: undefined, againMs: Number.POSITIVE_INFINITY }
     this.#merging = merging
     void this.#start(merging)
     return undefined
@@ -72,7 +86,9 @@ export class PartSource implements AssignmentSource {
 
   async #start(merging: Merging): Promise<void> {
     try {
-      merging.result = await this.#deps.merge(merging.bases, merging.data, merging.key)
+      const result = await this.#deps.merge(merging.bases, merging.data, merging.key, merging.node)
+      merging.result = result
+      if (!result.ok && result.fault === 'computed') merging.againMs = this.#deps.pace.nowMs() + COMPUTED_AGAIN_MS
       this.#onChange()
     } catch (error) {
       // The next look tries again: the agent's package may be in the middle of an upgrade.

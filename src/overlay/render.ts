@@ -12,6 +12,7 @@ import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
+import { type Compute, computeFields, isComputed } from './computed.ts'
 
 type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
@@ -51,17 +52,21 @@ export function render(
 }
 
 export type Patch = Readonly<Record<string, unknown>>
-type PatchReading = { readonly ok: true; readonly patch: Patch } | { readonly ok: false; readonly detail: string }
+type PatchReading =
+  | { readonly ok: true; readonly patch: Patch }
+  /** `isComputed`: of a text that computes its fields. */
+  | { readonly ok: false; readonly detail: string; readonly isComputed?: true }
 
 const HEADER: Readonly<Record<string, string>> = { apiVersion: API_VERSION, kind: KIND }
 
 /**
- * Reads one file of the overlay as a patch. Refuses ambiguous files instead of guessing what they
- * mean for kubelet. `apiVersion` and `kind` of a KubeletConfiguration may be present (for editors)
- * and are left out of the patch: a patch never turns another kind of document into a
- * KubeletConfiguration.
+ * Reads one file of the overlay, or one text of the cluster, as a patch. Refuses ambiguous texts
+ * instead of guessing what they mean for kubelet. `apiVersion` and `kind` of a KubeletConfiguration
+ * may be present (for editors) and are left out of the patch: a patch never turns another kind of
+ * document into a KubeletConfiguration.
+ * @param compute of a text that may compute its fields. undefined: none may, as in the overlay
  */
-export async function readPatch(bytes: Buffer, yaml: YamlReader): Promise<PatchReading> {
+export async function readPatch(bytes: Buffer, yaml: YamlReader, compute?: Compute): Promise<PatchReading> {
   if (!isUtf8(bytes)) return refuse('it is not valid UTF-8')
   const text = bytes.toString('utf8')
   const read = await yaml.firstOfAny(text)
@@ -73,12 +78,16 @@ export async function readPatch(bytes: Buffer, yaml: YamlReader): Promise<PatchR
   const all = await yaml.all(text)
   if (!all.ok) return refuse(all.detail)
   if (all.documents.length > 1) return refuse('it has more than one document')
+  const unsafe = findUnsafeInteger(read.value)
+  if (unsafe !== undefined) return refuse(`integer beyond 2^53 (cannot be written back exactly)${placeAt(read.locate(unsafe))}`)
+  if (compute !== undefined && isComputed(read.value)) {
+    const computed = await computeFields(read, compute)
+    return computed.ok ? { ok: true, patch: computed.fields } : { ...computed, isComputed: true }
+  }
   for (const [field, required] of Object.entries(HEADER)) {
     if (Object.hasOwn(read.value, field) && read.value[field] !== required)
       return refuse(`${field} is not ${required}, and no other document can be patched${placeAt(read.locate([field]))}`)
   }
-  const unsafe = findUnsafeInteger(read.value)
-  if (unsafe !== undefined) return refuse(`integer beyond 2^53 (cannot be written back exactly)${placeAt(read.locate(unsafe))}`)
   return { ok: true, patch: Object.fromEntries(Object.entries(read.value).filter(([field]) => !Object.hasOwn(HEADER, field))) }
 }
 

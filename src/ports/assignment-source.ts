@@ -6,6 +6,7 @@
 import type { Desired } from '../decision/desired.ts'
 import type { RolloutSubject } from '../decision/rollout-subject.ts'
 import type { RolloutKnowledge } from '../decision/staging-state.ts'
+import type { NodeShown } from '../subject/node-shown.ts'
 
 /** Reads this node's assignment from the cluster, or from a directory of manifests. */
 export interface AssignmentSource {
@@ -14,10 +15,21 @@ export interface AssignmentSource {
    * @param readLocal called only where a part is assigned
    */
   desired(readLocal: ReadLocalConfig): Desired
+  /**
+   * The facts of this node, from memory. A source without it has no Node.
+   * @param wanted whether values are computed from them: only then is the whole Node watched
+   */
+  node?(wanted: boolean): NodeView
   /** Starts watching and returns immediately. `onChange` only wakes the loop. */
   start(onChange: () => void): void
   stop(): Promise<void>
 }
+
+/** The facts that the Node shows. `pending`: the whole Node has not been read yet. */
+export type NodeView =
+  | { readonly kind: 'found'; readonly node: NodeShown }
+  | { readonly kind: 'pending'; readonly detail: string }
+  | { readonly kind: 'none'; readonly detail: string }
 
 /** The local config, as far as it is known. `path` is for messages. */
 export type LocalConfigView =

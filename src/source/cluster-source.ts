@@ -6,9 +6,10 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterPause, Desired, Silence, Stale } from '../decision/desired.ts'
-import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { AssignmentSource, NodeView } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
+import { type NodeShown, readNodeShown } from '../subject/node-shown.ts'
 import { AssignedConfigMap, type AssignedConfigMapDeps, BaseConfigMaps } from './assigned-config-map.ts'
 import { metadataOf, readPause } from './channels/metadata.ts'
 import {
@@ -68,6 +69,10 @@ export class ClusterSource implements AssignmentSource {
   readonly #staleness = new Staleness()
   /** The last Node seen. undefined: none yet, or it was deleted. */
   #node: { readonly object: unknown; readonly facts: NodeFacts; readonly paused: ClusterPause | undefined } | undefined
+  /** Of the last whole Node. undefined: its metadata has changed since. */
+  #shown: NodeShown | undefined
+  #isShownWanted = false
+  #watch: AbortController | undefined
   #nodeUid: string | undefined
   #resolution: ChannelResolution | undefined
   #fleet: Fleet = { kind: 'pending' }
@@ -107,8 +112,17 @@ export class ClusterSource implements AssignmentSource {
     return toDesired(resolution, { object, paused: node.paused ?? paused, stale: this.#staleness.oldest(), node: node.facts })
   }
 
+  node(isWanted: boolean): NodeView {
+    this.#isShownWanted = isWanted
+    if (this.#extent.want(isWanted)) this.#watch?.abort()
+    return this.#shown === undefined
+      ? { kind: 'pending', detail: 'the whole Node, from which values are computed, has not been read yet' }
+      : { kind: 'found', node: this.#shown }
+  }
+
   start(onChange: () => void): void {
     this.#onChange = onChange
+    const gate = openGate()
     let isReady = false
     this.#run(`Node ${this.#deps.nodeName}`, async () => {
       if (!isReady) await this.#deps.ready?.(this.#stopper.signal)
@@ -119,7 +133,10 @@ export class ClusterSource implements AssignmentSource {
         onOpen: () => this.#deps.onContact?.(),
         ...this.#syncObserver('Node'),
       }
-      await watchObject(this.#watchDeps(), watched, observer, openGate(), this.#stopper.signal)
+      while (!this.#stopper.signal.aborted) {
+        this.#watch = new AbortController()
+        await watchObject(this.#watchDeps(), watched, observer, gate, AbortSignal.any([this.#stopper.signal, this.#watch.signal]))
+      }
     })
   }
 
@@ -148,6 +165,7 @@ export class ClusterSource implements AssignmentSource {
         this.#unknown = { detail: this.#missing, silence: 'missing' }
         log.warn('Node was deleted', { node: nodeName })
         this.#node = undefined
+        this.#shown = undefined
         this.#resolution = undefined
         this.#watchFleet(false)
         this.#configMap.follow(undefined)
@@ -162,8 +180,11 @@ export class ClusterSource implements AssignmentSource {
         const metadata = metadataOf(view.object)
         const paused = metadata && readPause(metadata, 'Node', nodeName)
         this.#node = { object: view.object, facts: readNodeFacts(view.object, this.#channels), paused }
+        const shown = view.form === 'whole' ? readNodeShown(view.object) : undefined
+        const isShownAnew = this.#isShownWanted && !isDeepStrictEqual(this.#shown, shown)
+        this.#shown = shown
         this.#watchFleet(needsFleet(view.object, this.#channels))
-        this.#resolve(before?.paused?.by !== paused?.by || !isDeepStrictEqual(before?.facts, this.#node.facts))
+        this.#resolve(isShownAnew || before?.paused?.by !== paused?.by || !isDeepStrictEqual(before?.facts, this.#node.facts))
       }
     }
   }

@@ -8,6 +8,10 @@
  * Servers from 1.26 on drop the field. Older ones have a feature gate, which also controls
  * `status.config` (`dropDisabledFields`, pkg/registry/core/node/strategy.go of 1.22), so a dry-run
  * patch of `status.config` shows which it is. In doubt, the server counts as one that stores it.
+ *
+ * While the assigned config computes values from the Node, the whole Node too: capacity, CIDRs and
+ * kubelet's version change without a word in the metadata, and a node that joins gets its CIDR only
+ * after it was first read.
  */
 
 import type { KubeApi } from '../ports/kube-api.ts'
@@ -37,6 +41,8 @@ export class NodeExtent implements Extent {
   #whole: { readonly atMs: number; readonly usesFields: boolean } | undefined
   #server: { readonly atMs: number; readonly drops: boolean } | undefined
   #loggedForm: Form | undefined
+  #watched: Form | undefined
+  #isWanted = false
 
   constructor(deps: NodeExtentDeps) {
     this.#deps = deps
@@ -45,6 +51,16 @@ export class NodeExtent implements Extent {
   /** To be called with each whole Node. */
   observe(node: unknown): void {
     this.#whole = { atMs: this.#deps.pace.nowMs(), usesFields: usesFields(node) }
+  }
+
+  /**
+   * Whether values are computed from the whole Node.
+   * @returns whether the watch that runs has to begin anew for that
+   */
+  want(isWanted: boolean): boolean {
+    const isNew = isWanted && !this.#isWanted
+    this.#isWanted = isWanted
+    return isNew && this.#watched === 'metadata'
   }
 
   formOfRead(): Form {
@@ -57,6 +73,7 @@ export class NodeExtent implements Extent {
       this.#server = { atMs: this.#deps.pace.nowMs(), drops }
     }
     const form = this.#isMetadataEnough() ? 'metadata' : 'whole'
+    this.#watched = form
     this.#logForm(form)
     return form
   }
@@ -70,7 +87,7 @@ export class NodeExtent implements Extent {
   }
 
   #isMetadataEnough(): boolean {
-    return this.#whole?.usesFields === false && this.#server?.drops === true
+    return !this.#isWanted && this.#whole?.usesFields === false && this.#server?.drops === true
   }
 
   #isOld({ atMs }: { readonly atMs: number }): boolean {

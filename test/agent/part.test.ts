@@ -35,7 +35,7 @@ function open(local: string): SmallWorld {
 function startAgent(world: SmallWorld): void {
   const inner = { desired: () => world.desired, start: () => {}, stop: async () => {} }
   const pace = { nowMs: () => world.nowUs / 1000, sleep: () => new Promise<void>(() => {}) }
-  world.assignment = new PartSource(inner, { merge: (...args) => mergePart(...args, IN_PLACE), pace, log: world.log })
+  world.assignment = new PartSource(inner, { merge: (bases, data, key) => mergePart(bases, data, key, IN_PLACE), pace, log: world.log })
   world.restartAgent()
 }
 

@@ -241,3 +241,35 @@ t.test('layers over the one that the selector chooses: each has a watch, and a t
   const read = await readAssignmentOnce(world.api, NODE, CHANNELS)
   t.match(read, { ref: { name: 'pool' }, object: { layers: [{ ref: { name: 'other' }, object: { data: { kubelet: 'o1' } } }] } })
 })
+
+t.test('where values are computed from the Node, the whole Node is read and watched', async (t) => {
+  const world = await start(t, MODERN, { labels: { [LABEL]: 'one' } })
+  await sees(world, 'one=one')
+  const capacity = (cpu: string) =>
+    world.server.objects.put({
+      kind: 'Node',
+      metadata: { name: NODE, labels: { [LABEL]: 'one' } },
+      spec: {},
+      status: { capacity: { cpu } },
+    })
+  const shows = (cpu: string) => {
+    const view = world.source.node(true)
+    return view.kind === 'found' && view.node.capacity.cpu === cpu
+  }
+  t.match(world.source.node(false), { kind: 'found', node: { capacity: {} } }, 'nothing was said since the first read')
+  capacity('4')
+  await until(() => world.source.node(false).kind === 'pending', 'the metadata changed')
+  t.same(forms(world, 'watch'), ['metadata'])
+  await until(() => shows('4'), 'the whole Node is read')
+  await until(() => forms(world, 'watch').length > 1, 'it is watched')
+  t.same(
+    [forms(world, 'list'), forms(world, 'watch')],
+    [
+      ['whole', 'whole'],
+      ['metadata', 'whole'],
+    ],
+  )
+  capacity('8')
+  await until(() => shows('8'), 'a change of the Node is seen')
+  assertPaced(t, world)
+})

@@ -17,7 +17,7 @@ async function start(t: Test) {
   const world = await startWorld(t)
   const { source: inner, nowMs, sleep, log } = world
   const node = { local: 'clusterDomain: a.example\n', wakes: 0 }
-  const source = new PartSource(inner, { merge: (...args) => mergePart(...args, IN_PLACE), pace: { nowMs, sleep }, log })
+  const source = new PartSource(inner, { merge: (bases, data, key) => mergePart(bases, data, key, IN_PLACE), pace: { nowMs, sleep }, log })
   const look = (): Desired => source.desired(() => found(node.local))
   const put = (text: string, annotations: Record<string, string> = { [BASE]: 'local' }) =>
     world.server.objects.put({ kind: 'ConfigMap', metadata: { name: 'part', namespace: NAMESPACE, annotations }, data: { kubelet: text } })

@@ -43,9 +43,9 @@ function open(overlay: OverlayView = { kind: 'none' }) {
   const part = new PartSource(
     { ...ends, desired: () => world.desired },
     {
-      merge: async (...args) => {
+      merge: async (bases, data, key) => {
         if (world.parserFails) throw new Error('no such program')
-        return mergePart(...args, IN_PLACE)
+        return mergePart(bases, data, key, IN_PLACE)
       },
       pace,
       log,

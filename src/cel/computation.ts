@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A question for CEL, and its answer. Pure, and without CEL itself. */
+import type { NodeShown } from '../subject/node-shown.ts'
+import { anyOf, isAny, isNumber, isText, listOf, shape, type TypeOf } from '../values/json-shape.ts'
+
+/** In characters. CEL's library has no bound on what an expression costs. */
+export const LONGEST_EXPRESSION = 2000
+
+export interface Computation {
+  readonly expressions: readonly string[]
+  /** undefined: no Node is known. The expressions are only read. */
+  readonly node: NodeShown | undefined
+}
+
+const isTrue = (value: unknown): value is true => value === true
+const isFalse = (value: unknown): value is false => value === false
+const isNull = (value: unknown): value is null => value === null
+
+export const isComputed = anyOf(
+  /** `values`: of each expression. null: no Node is known. */
+  shape({ ok: isTrue, values: anyOf(listOf(isAny), isNull) }),
+  /** `at`: which of them fails. */
+  shape({ ok: isFalse, at: isNumber, detail: isText }),
+)
+export type Computed = TypeOf<typeof isComputed>

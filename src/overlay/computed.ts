@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A text whose fields are partly computed from the node: fields of a KubeletConfiguration, and
+ * under `computed` an expression for each other field. It has a kind of its own, so that an agent
+ * that does not know it refuses it. Pure: what evaluates expressions is passed in.
+ */
+import { type Computed, LONGEST_EXPRESSION } from '../cel/computation.ts'
+import { describeMisfit } from '../kubelet/decode.ts'
+import type { FieldTable } from '../kubelet/field.ts'
+import { decides, formatPath } from '../kubelet/field-path.ts'
+import { FIELDS, findMisfits, LAST_IN_TABLES } from '../kubelet/fields.ts'
+import type { LocatedYaml, Position } from '../kubelet/yaml-document.ts'
+import { onOneLine, shorten } from '../values/cut.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
+import { composePatches } from '../values/merge-patch.ts'
+
+const COMPUTED = { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'ComputedKubeletConfiguration' }
+const EXPRESSIONS = 'computed'
+
+/** Rejects only where nothing is said about the expressions, so that a later call may work. */
+export type Compute = (expressions: readonly string[]) => Promise<Computed>
+
+const KIND_WRITTEN = new RegExp(`\\bkind["']?\\s*:\\s*["']?${COMPUTED.kind}\\b`)
+
+/**
+ * Without a parser. A text of another kind may look so too, as in a comment. One of this kind that
+ * does not, as with escapes in the name of its kind, is refused as of a kind that kubelet has not.
+ */
+export function mayCompute(text: string | undefined): boolean {
+  return text !== undefined && KIND_WRITTEN.test(text)
+}
+
+export function isComputed(value: unknown): value is JsonObject {
+  return isObject(value) && value.kind === COMPUTED.kind
+}
+
+type FieldsReading = { readonly ok: true; readonly fields: JsonObject } | { readonly ok: false; readonly detail: string }
+
+/** The fields of such a text as a patch, the computed ones included. */
+export async function computeFields({ value, locate }: Pick<LocatedYaml, 'value' | 'locate'>, compute: Compute): Promise<FieldsReading> {
+  if (!isObject(value)) return refuse('it is not a mapping of fields')
+  const { apiVersion, kind: _, [EXPRESSIONS]: expressions, ...written } = value
+  if (apiVersion !== COMPUTED.apiVersion)
+    return refuse(`apiVersion must be ${COMPUTED.apiVersion}, the one of ${COMPUTED.kind} that this version knows`)
+  if (!isObject(expressions)) return refuse(`${EXPRESSIONS} must be a mapping of fields to expressions`)
+  const read = Object.entries(expressions).map(([key, text]) => readField(key, text, locate([EXPRESSIONS, key])))
+  const faulty = read.find((field) => 'detail' in field)
+  if (faulty !== undefined && 'detail' in faulty) return refuse(faulty.detail)
+  const fields = read.filter((field) => 'path' in field)
+  const clash = findClash(fields, written)
+  if (clash !== undefined) return refuse(clash)
+  const computed = await compute(fields.map(({ text }) => text))
+  if (!computed.ok) {
+    const { place = '', text = '' } = fields[computed.at] ?? {}
+    return refuse(`${place}: ${computed.detail}, in ${shorten(onOneLine(text))}`)
+  }
+  let patch: unknown = written
+  for (const [index, { path, place, text }] of computed.values === null ? [] : fields.entries()) {
+    const result = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), computed.values?.[index])
+    const [misfit] = findMisfits(isObject(result) ? result : {}, FIELDS, LAST_IN_TABLES.minor)
+    if (misfit !== undefined) return refuse(`${place}: ${describeMisfit(misfit)}, and is not, in ${shorten(onOneLine(text))}`)
+    patch = composePatches(patch, result)
+  }
+  return { ok: true, fields: isObject(patch) ? patch : {} }
+}
+
+function refuse(detail: string): FieldsReading {
+  return { ok: false, detail }
+}
+
+interface ComputedField {
+  readonly path: readonly string[]
+  readonly text: string
+  /** For messages. */
+  readonly place: string
+}
+
+function readField(key: string, text: unknown, position: Position | undefined): ComputedField | { readonly detail: string } {
+  const at = position === undefined ? '' : ` at line ${position.line}, column ${position.column}`
+  const place = `${EXPRESSIONS} ${shorten(onOneLine(key))}${at}`
+  if (typeof text !== 'string' || text.trim() === '') return { detail: `${place} is no expression: write a text` }
+  if (text.length > LONGEST_EXPRESSION)
+    return { detail: `${place} has ${text.length} characters, and an expression at most ${LONGEST_EXPRESSION}` }
+  const path = readPath(key)
+  if (path === undefined)
+    return { detail: `${place} is no field: write it as in maxPods, kubeReserved.memory or evictionHard["memory.available"]` }
+  if (!isField(path)) return { detail: `${place} is no field of a KubeletConfiguration` }
+  return { path, text, place }
+}
+
+const STEP = /^(?:\.?([A-Za-z_][\w-]*)|\[("[^"\\]*"|'[^'\\]*')\])/
+
+/** undefined: it is no path of names. */
+function readPath(key: string): readonly string[] | undefined {
+  const path: string[] = []
+  let rest = key.startsWith('.') ? '' : `.${key}`
+  while (rest !== '') {
+    const [step = '', name, quoted] = STEP.exec(rest) ?? []
+    if (step === '' || (name !== undefined && !step.startsWith('.'))) return undefined
+    path.push(name ?? quoted?.slice(1, -1) ?? '')
+    rest = rest.slice(step.length)
+  }
+  return path.length === 0 ? undefined : path
+}
+
+/** A field of the tables, or a key of one that is a map. A list has no parts. */
+function isField(path: readonly string[]): boolean {
+  let fields: FieldTable | undefined = FIELDS
+  for (const [index, step] of path.entries()) {
+    const field: FieldTable[string] | undefined = fields !== undefined && Object.hasOwn(fields, step) ? fields[step] : undefined
+    if (field === undefined) return false
+    if (field.type.endsWith('-map')) return path.length - index <= 2
+    fields = field.type === 'object' ? field.fields : undefined
+  }
+  return true
+}
+
+/** A field has one value: that it is written, or computed twice, is a mistake of somebody. */
+function findClash(fields: readonly ComputedField[], written: JsonObject): string | undefined {
+  for (const [index, { path, place }] of fields.entries()) {
+    if (decides(written, path)) return `${place}: ${formatPath(path)} is written in the same text too`
+    const other = fields.find((each, at) => at !== index && path.every((step, depth) => each.path[depth] === step))
+    if (other !== undefined) return `${place} and ${other.place} are the same field, or one in the other`
+  }
+  return undefined
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The facts of a node that its Node object shows, from which values of its config may be computed.
+ * Pure.
+ */
+import { isObject, type JsonObject } from '../values/is-object.ts'
+import { isText, listOf, mapOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
+
+/** Facts that the Node does not show are left out. */
+export const isNodeShown = shape({
+  name: isText,
+  labels: mapOf(isText),
+  /** Quantities as text. */
+  capacity: mapOf(isText),
+  podCIDRs: listOf(isText),
+  architecture: optional(isText),
+  kubeletVersion: optional(isText),
+})
+export type NodeShown = TypeOf<typeof isNodeShown>
+
+/** Made by the config itself: what is computed from it would change with its own result. */
+const OF_THE_CONFIG = ['pods']
+
+/** @returns undefined: it is no Kubernetes object */
+export function readNodeShown(node: unknown): NodeShown | undefined {
+  if (!isObject(node) || !isObject(node.metadata)) return undefined
+  const [metadata, spec, status] = [node.metadata, toObject(node.spec), toObject(node.status)]
+  const info = toObject(status.nodeInfo)
+  const capacity = toTexts(status.capacity).filter(([name]) => !OF_THE_CONFIG.includes(name))
+  const cidrs = Array.isArray(spec.podCIDRs) ? spec.podCIDRs.filter(isText) : []
+  return {
+    name: isText(metadata.name) ? metadata.name : '',
+    labels: Object.fromEntries(toTexts(metadata.labels)),
+    capacity: Object.fromEntries(capacity),
+    podCIDRs: cidrs.length === 0 && isText(spec.podCIDR) && spec.podCIDR !== '' ? [spec.podCIDR] : cidrs,
+    ...(isText(info.architecture) && { architecture: info.architecture }),
+    ...(isText(info.kubeletVersion) && { kubeletVersion: info.kubeletVersion }),
+  }
+}
+
+function toObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function toTexts(value: unknown): readonly (readonly [name: string, text: string])[] {
+  return Object.entries(toObject(value)).flatMap(([name, text]) => (isText(text) ? [[name, text] as const] : []))
+}
