@@ -59,7 +59,8 @@ export function readComponent(directory: string, { manifest, licenceText, integr
   if (typeof license !== 'string') throw new Error(`${name}: package.json names no licence; find out under which licence it may be shipped`)
   if (licenceText === undefined) throw new Error(`${name}: has no licence file; the package must include its text`)
   if (integrity === undefined) throw new Error(`${name}: the lockfile has no integrity for ${directory}`)
-  return { name, version, licence: license, licenceText, homepage: webAddress(homepage) ?? webAddress(repositoryOf(repository)), integrity }
+  const licence = license.replace(/^\((.*)\)$/, '$1')
+  return { name, version, licence, licenceText, homepage: webAddress(homepage) ?? webAddress(repositoryOf(repository)), integrity }
 }
 
 function repositoryOf(repository: unknown): unknown {

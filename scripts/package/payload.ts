@@ -81,16 +81,42 @@ async function replaceInterpreter(directory: string): Promise<void> {
   }
 }
 
+/**
+ * Packages under the Apache License that leave its text out, and the modules with their notices, one
+ * of each licence.
+ */
+const NOTICES: Readonly<Record<string, readonly string[]>> = {
+  '@bufbuild/cel': ['dist/esm/index.js'],
+  '@bufbuild/cel-spec': ['dist/esm/testdata/registry.js'],
+  '@bufbuild/protobuf': ['dist/esm/index.js', 'dist/esm/wire/varint.js'],
+}
+
+/** undefined: it has no licence file, and no notices are known. */
+async function readLicence(directory: string): Promise<string | undefined> {
+  const file = (await readdir(directory)).find((name) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(name))
+  if (file !== undefined) return readFile(join(directory, file), 'utf8')
+  const modules = NOTICES[directory.replace(/^.*node_modules\//, '')]
+  if (modules === undefined) return undefined
+  const notices = await Promise.all(modules.map(async (module) => noticeOf(await readFile(join(directory, module), 'utf8'))))
+  return [...notices, await readFile('LICENSE', 'utf8')].join('\n')
+}
+
+/** The comment at the head of a module. */
+function noticeOf(text: string): string {
+  const [notice = ''] = /^(?:\/\/.*\n)+/.exec(text) ?? []
+  if (!notice.includes('Copyright')) throw new Error('a module without a notice')
+  return notice.replace(/^\/\/ ?/gm, '')
+}
+
 /** The components of a bundle, from esbuild's metafile and each component's own package. */
 export async function readComponents(metafilePath: string): Promise<Component[]> {
   const metafile = JSON.parse(await readFile(metafilePath, 'utf8')) as Metafile
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, { integrity?: string }> }
   return Promise.all(
     bundledPackages(metafile).map(async (directory) => {
-      const licence = (await readdir(directory)).find((file) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(file))
       return readComponent(directory, {
         manifest: JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')),
-        licenceText: licence === undefined ? undefined : await readFile(join(directory, licence), 'utf8'),
+        licenceText: await readLicence(directory),
         integrity: packages[directory]?.integrity,
       })
     }),

@@ -11,7 +11,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView, NodeView } from '../ports/assignment-source.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
-import { type Compute, mayCompute } from './computed.ts'
+import { type Compute, type ComputedValue, mayCompute } from './computed.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
 import { type BaseTexts, type MergeResult, mayComputeAny, mergePart } from './merge-part.ts'
@@ -145,7 +145,9 @@ export interface MergeReaders {
 
 export type MergedObject = Merged & { readonly data: ConfigMapData }
 
-type MergedOnce = { readonly ok: true; readonly rendered: Rendered } | { readonly ok: false; readonly detail: string }
+type MergedOnce =
+  | { readonly ok: true; readonly rendered: Rendered; readonly computed: readonly ComputedValue[] }
+  | { readonly ok: false; readonly detail: string }
 
 /** Whether the local config is under it, also under its bases. */
 export function restsOnLocal({ base, bases }: MergedObject): boolean {

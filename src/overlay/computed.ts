@@ -34,37 +34,65 @@ export function isComputed(value: unknown): value is JsonObject {
   return isObject(value) && value.kind === COMPUTED.kind
 }
 
-type FieldsReading = { readonly ok: true; readonly fields: JsonObject } | { readonly ok: false; readonly detail: string }
+export type ComputedReading = { readonly ok: true; readonly text: ComputedText } | Refusal
+type Refusal = { readonly ok: false; readonly detail: string }
+
+export interface ComputedText {
+  readonly fields: readonly ComputedField[]
+  /** The fields that are not computed. */
+  readonly written: JsonObject
+}
+
+/** A field with the value that was computed. */
+export interface ComputedValue {
+  readonly field: string
+  readonly value: unknown
+}
+
+type Filled = { readonly ok: true; readonly fields: JsonObject; readonly values: readonly ComputedValue[] } | Refusal
 
 /** The fields of such a text as a patch, the computed ones included. */
-export async function computeFields({ value, locate }: Pick<LocatedYaml, 'value' | 'locate'>, compute: Compute): Promise<FieldsReading> {
+export async function computeFields(located: Pick<LocatedYaml, 'value' | 'locate'>, compute: Compute): Promise<Filled> {
+  const reading = readComputed(located)
+  return reading.ok ? fillIn(reading.text, await compute(reading.text.fields.map(({ text }) => text))) : reading
+}
+
+export function readComputed({ value, locate }: Pick<LocatedYaml, 'value' | 'locate'>): ComputedReading {
   if (!isObject(value)) return refuse('it is not a mapping of fields')
   const { apiVersion, kind: _, [EXPRESSIONS]: expressions, ...written } = value
   if (apiVersion !== COMPUTED.apiVersion)
     return refuse(`apiVersion must be ${COMPUTED.apiVersion}, the one of ${COMPUTED.kind} that this version knows`)
   if (!isObject(expressions)) return refuse(`${EXPRESSIONS} must be a mapping of fields to expressions`)
-  const read = Object.entries(expressions).map(([key, text]) => readField(key, text, locate([EXPRESSIONS, key])))
-  const faulty = read.find((field) => 'detail' in field)
-  if (faulty !== undefined && 'detail' in faulty) return refuse(faulty.detail)
-  const fields = read.filter((field) => 'path' in field)
+  const fields: ComputedField[] = []
+  for (const [key, text] of Object.entries(expressions)) {
+    const field = readField(key, text, locate([EXPRESSIONS, key]))
+    if ('detail' in field) return refuse(field.detail)
+    fields.push(field)
+  }
   const clash = findClash(fields, written)
-  if (clash !== undefined) return refuse(clash)
-  const computed = await compute(fields.map(({ text }) => text))
+  return clash === undefined ? { ok: true, text: { fields, written } } : refuse(clash)
+}
+
+/** The text with what was computed of it, as far as its fields can hold it. */
+export function fillIn({ fields, written }: ComputedText, computed: Computed): Filled {
   if (!computed.ok) {
     const { place = '', text = '' } = fields[computed.at] ?? {}
     return refuse(`${place}: ${computed.detail}, in ${shorten(onOneLine(text))}`)
   }
   let patch: unknown = written
+  const values: ComputedValue[] = []
   for (const [index, { path, place, text }] of computed.values === null ? [] : fields.entries()) {
-    const result = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), computed.values?.[index])
+    const value = computed.values?.[index]
+    const result = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value)
     const [misfit] = findMisfits(isObject(result) ? result : {}, FIELDS, LAST_IN_TABLES.minor)
     if (misfit !== undefined) return refuse(`${place}: ${describeMisfit(misfit)}, and is not, in ${shorten(onOneLine(text))}`)
+    values.push({ field: formatPath(path), value })
     patch = composePatches(patch, result)
   }
-  return { ok: true, fields: isObject(patch) ? patch : {} }
+  return { ok: true, fields: isObject(patch) ? patch : {}, values }
 }
 
-function refuse(detail: string): FieldsReading {
+function refuse(detail: string): Refusal {
   return { ok: false, detail }
 }
 

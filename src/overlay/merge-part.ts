@@ -15,7 +15,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { composePatches, mergePatch } from '../values/merge-patch.ts'
-import { type Compute, isComputed, mayCompute } from './computed.ts'
+import { type Compute, type ComputedValue, isComputed, mayCompute } from './computed.ts'
 import { nameRendering } from './read-overlay.ts'
 import { type Patch, readPatch, render } from './render.ts'
 
@@ -42,8 +42,11 @@ export interface Layer {
 }
 
 export type MergeResult =
-  /** `patches`: of all but the lowest, in the order in which they were merged. */
-  | { readonly ok: true; readonly rendered: Rendered; readonly patches: readonly Patch[] }
+  /**
+   * `patches`: of all but the lowest, in the order in which they were merged. `computed`: the fields
+   * that any of them computes.
+   */
+  | { readonly ok: true; readonly rendered: Rendered; readonly patches: readonly Patch[]; readonly computed: readonly ComputedValue[] }
   /** `fault`: which of them is to be corrected. */
   | { readonly ok: false; readonly fault: 'local' | 'base' | 'part' | 'layer' | 'computed'; readonly detail: string }
 
@@ -65,7 +68,7 @@ export async function mergePart(
   const readers = { yaml, compute }
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
-  const asIs: MergeResult = { ok: true, rendered: nameRendering(data, key), patches: [] }
+  const asIs: MergeResult = { ok: true, rendered: nameRendering(data, key), patches: [], computed: [] }
   if (text === undefined) return asIs
   const own = await readPatches(root === undefined ? [] : [{ name: key, text }], 'part', readers)
   if (!own.ok) return own
@@ -79,13 +82,14 @@ export async function mergePart(
   if (!under.ok) return under
   const over = await readPatches(layers, 'layer', readers)
   if (!over.ok) return over
-  if (root?.staysBelow === true) return compose(data, key, read.value, [...under.patches, ...own.patches, ...over.patches])
+  const patches = [...under.patches, ...own.patches, ...over.patches]
+  const computed = [...(read.computed ?? []), ...under.computed, ...own.computed, ...over.computed]
+  if (root?.staysBelow === true) return compose(data, key, read.value, patches, computed)
   // Kubelet reads the result from another directory.
   const absolute = root?.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
-  const patches = [...under.patches, ...own.patches, ...over.patches]
   const merged = render(withText(data, key, rootText), key, [absolute, ...patches], () => read)
   return merged.ok
-    ? { ok: true, rendered: nameRendering(merged.data, key), patches }
+    ? { ok: true, rendered: nameRendering(merged.data, key), patches, computed }
     : { ok: false, fault, detail: `${name}: ${merged.detail}` }
 }
 
@@ -93,11 +97,17 @@ export async function mergePart(
  * Only what the patches say, so that all else stays as kubelet finds it below: in the local config
  * and in other drop-ins. A null has to reach kubelet.
  */
-function compose(data: ConfigMapData, key: string, { apiVersion, kind }: KubeletConfig, patches: readonly Patch[]): MergeResult {
+function compose(
+  data: ConfigMapData,
+  key: string,
+  { apiVersion, kind }: KubeletConfig,
+  patches: readonly Patch[],
+  computed: readonly ComputedValue[],
+): MergeResult {
   const head = { apiVersion, kind }
   const composed = render(withText(data, key, JSON.stringify(head)), key, patches, () => ({ ok: true, value: head }), composePatches)
   return composed.ok
-    ? { ok: true, rendered: nameRendering(composed.data, key), patches }
+    ? { ok: true, rendered: nameRendering(composed.data, key), patches, computed }
     : { ok: false, fault: 'part', detail: composed.detail }
 }
 
@@ -106,16 +116,20 @@ interface TextReaders {
   readonly compute: Compute
 }
 
-type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<MergeResult, { ok: false }>
+type Patches =
+  | { readonly ok: true; readonly patches: readonly Patch[]; readonly computed: readonly ComputedValue[] }
+  | Extract<MergeResult, { ok: false }>
 
 async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', { yaml, compute }: TextReaders): Promise<Patches> {
   const patches: Patch[] = []
+  const computed: ComputedValue[] = []
   for (const { name, text } of texts) {
     const reading = await readPatch(Buffer.from(text), yaml, compute)
     if (!reading.ok) return { ok: false, fault: reading.isComputed === true ? 'computed' : fault, detail: `${name}: ${reading.detail}` }
     patches.push(reading.patch)
+    computed.push(...(reading.computed ?? []))
   }
-  return { ok: true, patches }
+  return { ok: true, patches, computed }
 }
 
 async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
@@ -129,7 +143,7 @@ async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
 
 type ReadConfig =
   /** `text`: where it is another than the one that was read. */
-  | { readonly ok: true; readonly value: KubeletConfig; readonly text?: string }
+  | { readonly ok: true; readonly value: KubeletConfig; readonly text?: string; readonly computed?: readonly ComputedValue[] }
   | { readonly ok: false; readonly detail: string; readonly isComputed?: true }
 
 /** A whole config of the cluster. One that is computed has the kind that kubelet knows. */
@@ -139,7 +153,8 @@ async function readWhole(text: string, { yaml, compute }: TextReaders): Promise<
   const reading = await readPatch(Buffer.from(text), yaml, compute)
   if (!reading.ok) return { ...reading, isComputed: true }
   const value = mergePatch({ apiVersion: API_VERSION, kind: KIND }, reading.patch)
-  return isObject(value) ? { ok: true, value, text: `${JSON.stringify(value, null, 2)}\n` } : { ok: false, detail: 'it has no fields' }
+  if (!isObject(value)) return { ok: false, detail: 'it has no fields' }
+  return { ok: true, value, text: `${JSON.stringify(value, null, 2)}\n`, computed: reading.computed ?? [] }
 }
 
 /** No assignment: `__proto__` is a valid key. */

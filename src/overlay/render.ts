@@ -12,7 +12,7 @@ import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
-import { type Compute, computeFields, isComputed } from './computed.ts'
+import { type Compute, type ComputedValue, computeFields, isComputed } from './computed.ts'
 
 type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
@@ -53,7 +53,8 @@ export function render(
 
 export type Patch = Readonly<Record<string, unknown>>
 type PatchReading =
-  | { readonly ok: true; readonly patch: Patch }
+  /** `computed`: the fields of the patch that were computed. */
+  | { readonly ok: true; readonly patch: Patch; readonly computed?: readonly ComputedValue[] }
   /** `isComputed`: of a text that computes its fields. */
   | { readonly ok: false; readonly detail: string; readonly isComputed?: true }
 
@@ -82,7 +83,7 @@ export async function readPatch(bytes: Buffer, yaml: YamlReader, compute?: Compu
   if (unsafe !== undefined) return refuse(`integer beyond 2^53 (cannot be written back exactly)${placeAt(read.locate(unsafe))}`)
   if (compute !== undefined && isComputed(read.value)) {
     const computed = await computeFields(read, compute)
-    return computed.ok ? { ok: true, patch: computed.fields } : { ...computed, isComputed: true }
+    return computed.ok ? { ok: true, patch: computed.fields, computed: computed.values } : { ...computed, isComputed: true }
   }
   for (const [field, required] of Object.entries(HEADER)) {
     if (Object.hasOwn(read.value, field) && read.value[field] !== required)

@@ -131,11 +131,11 @@ export class SimAssignment {
 
 function merge(local: string, data: ConfigMapData, key: string): MergeResult {
   const part = data[key]
-  if (part === undefined) return { ok: true, rendered: nameRendering(data, key), patches: [] }
+  if (part === undefined) return { ok: true, rendered: nameRendering(data, key), patches: [], computed: [] }
   const text = mergedText(part, local)
   if (text === undefined) return { ok: false, fault: 'part', detail: 'does not parse' }
   if (baseOf(local) === 'unusable') return { ok: false, fault: 'local', detail: 'does not parse' }
-  return { ok: true, rendered: nameRendering({ ...data, [key]: text }, key), patches: [] }
+  return { ok: true, rendered: nameRendering({ ...data, [key]: text }, key), patches: [], computed: [] }
 }
 
 /** undefined: no text is desired, or it is not known. A key that is missing has an empty text. */
