@@ -21,7 +21,8 @@ import { readInput } from '../command/read-input.ts'
 import type { Terminal } from '../command/terminal.ts'
 import { lookAtSocket, readLink } from '../directory/owned-files.ts'
 import { listNamedFiles } from '../kube/credentials.ts'
-import { applyPartOnce, applyWhenRendered } from '../overlay/apply.ts'
+import { applyPartOnce, applyWhenRendered, NO_NODE } from '../overlay/apply.ts'
+import type { Compute } from '../overlay/computed.ts'
 import { readInstanceFile, readOverlayFiles } from '../overlay/overlay-files.ts'
 import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY } from '../overlay/patch-set.ts'
 import { type OverlayView, readOverlayOnce } from '../overlay/read-overlay.ts'
@@ -29,7 +30,8 @@ import { readHistory } from '../report/history.ts'
 import { readLastReport } from '../report/last-report.ts'
 import { type Settings, toPolicy } from '../settings/settings.ts'
 import { toChannelSettings } from '../settings/source-settings.ts'
-import { readAssignmentOnce, readManifestsOnce } from '../source/read-once.ts'
+import { readAssignmentOnce, readManifestsOnce, readNodeOnce } from '../source/read-once.ts'
+import type { NodeShown } from '../subject/node-shown.ts'
 import { readAgentService } from '../systemd/read-agent-service.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
@@ -57,6 +59,15 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
   const readOverlay = async (): Promise<OverlayView> =>
     overlayDir === undefined ? { kind: 'none' } : readOverlayOnce(overlayDir, readOverlayFiles(overlayDir, owned), yaml)
   const readInstanceConfig = () => readOverlayOnce(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, owned, files, readLink), yaml)
+  const computeFor = (node: NodeShown | undefined): Compute => {
+    return async (expressions) => new (await import('../cel/compute.ts')).Computer().compute({ expressions, node })
+  }
+  const compute: Compute = async (expressions) => {
+    const state = await unit.observe()
+    if (state.kind === 'known' && state.activity === 'not-found') return computeFor(undefined)(expressions)
+    const view = manifestDir === undefined ? await readNodeOnce(api, await nodeName()) : NO_NODE
+    return view.kind === 'found' ? computeFor(view.node)(expressions) : { ok: false, at: 0, detail: view.detail }
+  }
   const readAssignment = async () => {
     const channels = toChannelSettings(settings)
     if (manifestDir === undefined) return readAssignmentOnce(api, await nodeName(), channels)
@@ -75,13 +86,14 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
       )
     },
     fetchDesired: async () => {
-      const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml })
+      const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml, compute })
       const overlaid = await applyWhenRendered(merged, { patches: OVERLAY, view: await readOverlay() })
       return applyWhenRendered(overlaid, { patches: INSTANCE_CONFIG, view: await readInstanceConfig() })
     },
     readLocalConfig: readLocal,
     readOverlay,
     readInstanceConfig,
+    ...{ compute, computeFor },
     api,
     nodeName,
     readConfigz: async () => inspection.readConfigz(await ownKubelet()),

@@ -7,9 +7,11 @@
 
 import type { ClusterPause, ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
+import type { NodeView } from '../ports/assignment-source.ts'
 import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import type { ConfigMapRef } from '../subject/config-source.ts'
+import { readNodeShown } from '../subject/node-shown.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type AssignedRefs, readBases } from './base-chain.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
@@ -43,6 +45,15 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   const metadata = metadataOf(node)
   const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
   return toDesired(resolution, { object, paused: pausedNode ?? paused, node: readNodeFacts(node, channels) })
+}
+
+/** The facts of the Node, for a command that computes values from them. */
+export async function readNodeOnce(api: Requester, nodeName: string): Promise<NodeView> {
+  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
+  const reading = answer.kind === 'ok' ? readAnswer(answer.object, wholeNode(nodeName)) : { ok: false as const, detail: answer.detail }
+  const node = reading.ok ? readNodeShown(reading.found.object) : undefined
+  if (node !== undefined) return { kind: 'found', node }
+  return { kind: 'none', detail: `Node ${nodeName} cannot be read: ${reading.ok ? 'it is malformed' : reading.detail}` }
 }
 
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {

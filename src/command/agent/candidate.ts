@@ -9,6 +9,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { awaitRendering, type MergeReaders, mergeOnce, restsOnLocal } from '../../overlay/apply.ts'
+import { type ComputedValue, mayCompute } from '../../overlay/computed.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import type { ConfigLayer } from '../../overlay/layers.ts'
 import type { NodePatches } from '../../overlay/patch-set.ts'
@@ -46,6 +47,8 @@ type LoadedCandidate =
       readonly layers?: readonly ConfigLayer[]
       /** Where it was in the text, which is not all a config. */
       readonly taken?: string
+      /** The fields that were computed from a Node. */
+      readonly computed?: readonly ComputedValue[]
     }
   /** Kubelet can never get this text. `text`: for excerpts. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report; readonly text?: string }
@@ -99,7 +102,7 @@ export async function loadCandidate(
   text: string,
   context: Pick<
     CommandContext,
-    'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'yaml' | 'unit' | 'fetchDesired'
+    'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'compute' | 'yaml' | 'unit' | 'fetchDesired'
   >,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
@@ -155,7 +158,7 @@ async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): P
       return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
     case 'found': {
       const { data, key, base, place } = manifest
-      if (base !== undefined) return loadPart(shown, { data, base }, key, readers)
+      if (base !== undefined || mayCompute(data[key])) return loadMerged(shown, { data, base }, key, readers)
       return { kind: 'loaded', config: { name: shown, files: data, key }, shown: { text, place } }
     }
   }
@@ -165,6 +168,7 @@ async function loadAlone(shown: string, text: string, readers: PartReaders): Pro
   const alone = (own: string, place: PlaceInFile, isPart = false): LoadedCandidate & { readonly kind: 'loaded' } => {
     return { kind: 'loaded', config: { name: shown, files: { [KEY]: own }, key: KEY, isAlone: true, isPart }, shown: { text, place } }
   }
+  if (mayCompute(text)) return loadMerged(shown, { data: { [KEY]: text }, base: undefined }, KEY, readers)
   const wrapped = await readWrapped(text, readers.yaml)
   switch (wrapped.kind) {
     case 'none':
@@ -180,7 +184,7 @@ async function loadAlone(shown: string, text: string, readers: PartReaders): Pro
       // Where there is no node, there is nothing to merge it over.
       const isHere = wrapped.isPart && isNode(await readers.unit.observe())
       const loaded = isHere
-        ? await loadPart(shown, { data: { [KEY]: wrapped.text }, base: LOCAL }, KEY, readers)
+        ? await loadMerged(shown, { data: { [KEY]: wrapped.text }, base: LOCAL }, KEY, readers)
         : alone(wrapped.text, wrapped.place, wrapped.isPart)
       return loaded.kind === 'loaded' ? { ...loaded, taken: wrapped.from } : loaded
     }
@@ -189,9 +193,10 @@ async function loadAlone(shown: string, text: string, readers: PartReaders): Pro
 
 const LOCAL: Base = { kind: 'local', text: 'local' }
 
-async function loadPart(
+/** A part, or a config whose values are computed. */
+async function loadMerged(
   shown: string,
-  { data, base }: { readonly data: ConfigMapData; readonly base: Base },
+  { data, base }: { readonly data: ConfigMapData; readonly base: Base | undefined },
   key: string,
   readers: PartReaders,
 ): Promise<LoadedCandidate> {
@@ -205,7 +210,11 @@ async function loadPart(
   const merged = await mergeOnce({ ...read, base }, key, here)
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
   const layers = await readLayers({ name: shown, key }, read, [], here)
-  return loadData(namePart(shown, base), merged.rendered.data, key, layers, isPart)
+  const { rendered, computed } = merged
+  // What is not computed here may be set by its node.
+  const isOpen = isPart || (computed.length === 0 && mayCompute(data[key]))
+  const loaded = loadData(nameUnder(shown, { base }), rendered.data, key, layers, isOpen)
+  return computed.length > 0 || mayCompute(data[key]) ? { ...loaded, computed } : loaded
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -227,12 +236,13 @@ async function fetchText(
   if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
   const object = { ...view, layers: overlaid ? await findLayersOver(ref, context) : undefined }
-  const isMerged = object.base !== undefined || object.layers !== undefined
+  const isMerged = object.base !== undefined || object.layers !== undefined || mayCompute(view.data[key])
   const merged = isMerged ? await mergeOnce(object, key, context) : undefined
   if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
   const patches = overlaid ? await readPatches({ ref, object }, context) : []
   const layers = await readLayers({ name: nameConfigMap(ref), key }, object, patches, context)
-  return loadPatched(nameUnder(asked, object), merged?.rendered.data ?? view.data, key, patches, layers)
+  const loaded = await loadPatched(nameUnder(asked, object), merged?.rendered.data ?? view.data, key, patches, layers)
+  return loaded.kind === 'loaded' && merged !== undefined && merged.computed.length > 0 ? { ...loaded, computed: merged.computed } : loaded
 }
 
 async function loadPatched(
@@ -254,7 +264,13 @@ async function loadPatched(
   return loadData(patched.name, patched.data, key, layers)
 }
 
-function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[], isPart = false): LoadedCandidate {
+function loadData(
+  name: string,
+  files: ConfigMapData,
+  key: string,
+  layers: readonly ConfigLayer[],
+  isPart = false,
+): LoadedCandidate & { readonly kind: 'loaded' } {
   const text = Object.hasOwn(files, key) ? files[key] : undefined
   return { kind: 'loaded', config: { name, files, key, isPart }, shown: { text: text ?? '', place: asIs }, layers }
 }

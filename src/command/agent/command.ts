@@ -5,6 +5,7 @@ import type { Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
+import type { Compute } from '../../overlay/computed.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Activation } from '../../ports/activation.ts'
 import type { LocalConfigView } from '../../ports/assignment-source.ts'
@@ -22,6 +23,7 @@ import type { LastReport } from '../../report/last-report.ts'
 import type { SettingsResolution } from '../../settings/resolve-settings.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ContentHash } from '../../subject/config-source.ts'
+import type { NodeShown } from '../../subject/node-shown.ts'
 import type { KnownUnit } from '../../subject/unit-state.ts'
 import type { AgentService } from '../../systemd/agent-service.ts'
 import type { Command, ExitCode } from '../command.ts'
@@ -79,6 +81,10 @@ export interface CommandContext {
   readInstanceConfig(): Promise<OverlayView>
   /** Reads the local config, also where the agent has put another file in its place. */
   readLocalConfig(): Promise<LocalConfigView>
+  /** Computes values for this node. On a machine that is none, expressions are only read. */
+  readonly compute: Compute
+  /** @param node undefined: expressions are only read */
+  computeFor(node: NodeShown | undefined): Compute
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string | Promise<string>
   /** Asks for `/configz` of the node's kubelet. */

@@ -4,6 +4,7 @@
  * request.
  */
 
+import { Computer } from '../../../src/cel/compute.ts'
 import type { AgentCommand, AgentPresence, CommandContext } from '../../../src/command/agent/command.ts'
 import { reportFailure } from '../../../src/command/run-program.ts'
 import type { Hold } from '../../../src/decision/records.ts'
@@ -63,6 +64,8 @@ export const machine: MachineFactsResult = {
   },
 }
 
+const computeFor: CommandContext['computeFor'] = (node) => async (expressions) => new Computer().compute({ expressions, node })
+
 export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
   const actions: string[] = []
   const written = { out: '', err: '' }
@@ -85,6 +88,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     readOverlay: async () => ({ kind: 'none' }),
     readInstanceConfig: async () => ({ kind: 'none' }),
     readLocalConfig: async () => ({ kind: 'unknown', detail: 'this machine has no kubelet' }),
+    ...{ compute: computeFor(undefined), computeFor },
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
     readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),

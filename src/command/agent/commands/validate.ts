@@ -6,9 +6,14 @@
  */
 
 import { formatPath } from '../../../kubelet/field-path.ts'
+import type { ComputedValue } from '../../../overlay/computed.ts'
 import { describeProblem, type Finding, type PartResult, type Report, type Severity } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
+import { type NodeShown, readNodeShown } from '../../../subject/node-shown.ts'
 import { capitalise } from '../../../values/cut.ts'
+import { describeUnreadable } from '../../../values/errors.ts'
+import { isObject } from '../../../values/is-object.ts'
+import { parseJson } from '../../../values/json-shape.ts'
 import {
   type CommandLine,
   type CommandOption,
@@ -23,7 +28,7 @@ import type { PlaceInFile } from '../../manifest-text.ts'
 import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
 import { openPart } from '../../open-part.ts'
 import { documentReport, renderReport } from '../../report.ts'
-import { formatJson } from '../../terminal.ts'
+import { formatJson, plainText } from '../../terminal.ts'
 import { EXIT_OF } from '../../upgrade-judgement.ts'
 import { loadCandidate } from '../candidate.ts'
 import {
@@ -40,12 +45,17 @@ import type { CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, isNode, nameLayersIn } from '../config-layers.ts'
 import { AGENT_NAME } from '../program.ts'
 
+/** An API server stores no larger object. */
+const LONGEST_NODE = 3 << 20
+
 const REPORT_OUTPUT: CommandOption = outputOption(
   'output format: a table for people, JSON for programs, or SARIF for code scanning',
   'table',
   'json',
   'sarif',
 )
+
+const NODE_FILE = fileOption('node', 'compute values for the Node in this file, as `kubectl get node NAME -o json` prints it')
 
 export const validateCommand: NodeCommand = {
   name: 'validate',
@@ -63,6 +73,7 @@ export const validateCommand: NodeCommand = {
     fileOption('kubelet', 'check with this kubelet, for example before an upgrade'),
     KUBELET_VERSION,
     FROM_VERSION,
+    NODE_FILE,
     WITHOUT_OVERLAY,
     switchOption('deep', 'also start kubelet in a sandbox, to find what it rejects only then; takes seconds'),
     switchOption('strict', 'refuse fields that kubelet does not know'),
@@ -79,8 +90,10 @@ export const validateCommand: NodeCommand = {
   execute: validate,
 }
 
-async function validate(context: CommandContext, { args: [candidate = ''], options }: CommandLine): Promise<ExitCode> {
-  const { terminal } = context
+async function validate(here: CommandContext, { args: [candidate = ''], options }: CommandLine): Promise<ExitCode> {
+  const { terminal } = here
+  const nodeFile = readTextOption(options, NODE_FILE.name)
+  const context = nodeFile === undefined ? here : { ...here, compute: here.computeFor(await readNodeFile(nodeFile, here)) }
   const loaded = await loadCandidate(candidate, context, wantsOverlay(options))
   switch (loaded.kind) {
     case 'failed':
@@ -89,7 +102,7 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
       terminal.out(render(options.output, loaded.name, loaded.text, loaded.report, context, NOT_MERGED))
       return EXIT_OF[loaded.report.outcome]
     case 'loaded': {
-      const { config, shown, layers = [], taken } = loaded
+      const { config, shown, layers = [], taken, computed } = loaded
       const node = isNode(await context.unit.observe())
       const inspected = await context.inspect(config, readInspectOptions(options, node))
       const placed = placeFindings(config.isPart === true ? openPart(inspected) : inspected, shown.place)
@@ -97,10 +110,21 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
       const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
       const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
       const report = nameLayersIn(nameSource(placed, taken), layers, around)
-      terminal.out(render(options.output, name, shown.text, report, context, merged))
+      terminal.out(render(options.output, name, shown.text, report, context, merged, computed))
       return EXIT_OF[report.outcome]
     }
   }
+}
+
+/** @throws Failure */
+async function readNodeFile(path: string, { readInput }: CommandContext): Promise<NodeShown> {
+  const reading = await readInput(path, LONGEST_NODE)
+  if (reading.kind === 'unreadable') throw new Failure(`${path} ${describeUnreadable(reading.code)}`)
+  if (reading.kind === 'too-large') throw new Failure(`${path} has more than ${LONGEST_NODE} bytes`)
+  const node = parseJson(reading.bytes, isObject)
+  const shown = node?.kind === 'Node' ? readNodeShown(node) : undefined
+  if (shown === undefined) throw new Failure(`${path} is no Node as JSON: make it with kubectl get node NAME -o json`)
+  return shown
 }
 
 function readInspectOptions(options: OptionValues, node: boolean): InspectOptions {
@@ -133,15 +157,22 @@ function render(
   report: Report,
   { terminal, version }: CommandContext,
   merged: MergedDocument,
+  computed?: readonly ComputedValue[],
 ): string {
   switch (output) {
     case 'json':
-      return formatJson(documentReport(name, report, merged))
+      return formatJson({ ...documentReport(name, report, merged), ...(computed && { computed }) })
     case 'sarif':
       return renderSarif(name, report, version)
     default:
-      return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 }, merged)
+      return `${renderComputed(computed)}${renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 }, merged)}`
   }
+}
+
+function renderComputed(computed: readonly ComputedValue[] | undefined): string {
+  if (computed === undefined) return ''
+  if (computed.length === 0) return `Its values are computed on each node, and left out here: give a Node with --${NODE_FILE.name}.\n\n`
+  return `Computed from the Node:\n${computed.map(({ field, value }) => `  ${plainText(`${field}: ${JSON.stringify(value)}`)}\n`).join('')}\n`
 }
 
 const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'

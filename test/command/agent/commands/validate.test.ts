@@ -263,3 +263,25 @@ t.test('a finding about a value of a drop-in names the drop-in, one about what i
   )
   t.match(JSON.parse(out).findings, [{ layer: '/etc/kubelet.d/50.conf' }, { layer: 'kubelet.yaml' }])
 })
+
+t.test('computes values for the Node of --node, for this one, or reads only how', async (t) => {
+  const text = 'apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: ComputedKubeletConfiguration\ncomputed: {maxPods: node.cpus * 20}\n'
+  const node = { kind: 'Node', metadata: { name: 'n1' }, status: { capacity: { cpu: '4' } } }
+  const validateFor = (object: unknown, config = text, options = {}) => {
+    const readInput: CommandContext['readInput'] = async (path) =>
+      ({ kind: 'read', bytes: Buffer.from(path === 'node.json' ? JSON.stringify(object) : config) }) as const
+    return validate('', { node: 'node.json', ...options }, { readInput })
+  }
+  t.match(await validateFor(node), { code: 0, out: /^Computed from the Node:\n {2}maxPods: 80\n\n/ })
+  t.match(JSON.parse((await validateFor(node, text, { output: 'json' })).out), { computed: [{ field: 'maxPods', value: 80 }] })
+  t.match(await validateFor({ ...node, status: {} }), {
+    code: 2,
+    err: /kubelet.yaml: kubelet: computed maxPods at line 3.*field not found: cpus/,
+  })
+  t.match(await validateFor({ ...node, status: { capacity: { cpu: '0' } } }, text.replace('* 20', '- 1')), { code: 1, out: /maxPods/ })
+  t.match(await validateFor({ kind: 'Pod' }), { code: 2, err: /node.json is no Node as JSON/ })
+  t.match(await validate(text), { code: 0, out: /^Its values are computed on each node, and left out here: give a Node with --node/ })
+  t.match(await validate(text.replace('* 20', '*')), { code: 2, err: /computed maxPods/ })
+  const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  kubelet: |\n${text.replace(/^/gm, '    ')}\n`
+  t.match(await validateFor(node, manifest), { code: 0, out: /maxPods: 80/ })
+})
