@@ -6,6 +6,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { LocatedReading, Position } from '../../kubelet/yaml-document.ts'
+import { mayCompute } from '../../overlay/computed.ts'
 import { locateNearest, type Report } from '../../preflight/finding.ts'
 import { formatVersion, type KubeletVersion } from '../../preflight/kubelet-version.ts'
 import { describeUnreadable } from '../../values/errors.ts'
@@ -14,12 +15,14 @@ import { Failure, orElse } from '../command.ts'
 import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
 import { openPart } from '../open-part.ts'
 import { renderFindings } from '../report.ts'
+import { plainText } from '../terminal.ts'
 import { readWrapped } from '../wrapped-text.ts'
 import type { PluginContext } from './command.ts'
+import { type ComputedForecast, forecast, renderForecast } from './computed-values.ts'
 import { type ConfigContent, findConfig } from './config-maps.ts'
 import { versionsOf } from './diff-text.ts'
 import { KEY, type MergedText, mergeText, type Supposed } from './merged-text.ts'
-import type { NodeState } from './node-state.ts'
+import { listNodes, type NodeState } from './node-state.ts'
 import { nameParts } from './reach.ts'
 import type { PartOver, Users } from './users.ts'
 
@@ -37,22 +40,59 @@ interface CheckedChange {
 /** @throws Failure where the config cannot be merged */
 export async function checkChange(context: PluginContext, change: CheckedChange): Promise<Outcome> {
   const { part, after, users } = change
-  const merged = await mergeText(context, part, after)
-  if (!merged.ok) throw new Failure(`${part.shown.name}: ${merged.detail}`)
+  const foreseen = await foresee(context, part, users.nodes)
+  if (foreseen !== undefined && foreseen.groups.length === 0 && foreseen.failing.size > 0) return 'refused'
   // Where others alone use it, nodes get what those make of it.
   const isRunAlone = users.assigned.length > 0 || users.parts.length === 0
   const nodes = users.assigned.length > 0 ? users.assigned : users.nodes
   const alone = part.base === undefined ? undefined : await context.yaml.firstOfAny(part.data[KEY] ?? '')
   const subject: Subject = { name: part.shown.name, text: part.shown.text, place: (report) => placed(report, part, alone) }
-  const own = await inspectMerged(context, subject, merged, nodes)
+  let [own, isPartial]: readonly [Outcome, boolean] = ['accepted', false]
+  for (const { node, of } of listRepresentatives(foreseen, nodes)) {
+    const merged = await mergeText(context, part, after, node?.shown)
+    if (!merged.ok) throw new Failure(`${part.shown.name}: ${merged.detail}`)
+    isPartial ||= merged.isPartial
+    const title = node === undefined ? subject : { ...subject, name: `${part.shown.name}, as on ${plainText(node.name)}` }
+    if ((await inspectMerged(context, title, merged, of)) === 'refused') own = 'refused'
+  }
   const over: PartOutcome[] = []
   for (const each of users.parts) over.push(await checkPartOver(context, each, change))
   const outcome = decide(own, over, !isRunAlone && users.gap === undefined)
   if (own === 'refused' && outcome === 'accepted') context.terminal.out(`Every node that uses ${part.shown.name} merges a part over it.\n`)
-  if (merged.isPartial && outcome === 'accepted') context.terminal.out('Each node checks it again, merged over its own local config.\n')
+  if (isPartial && outcome === 'accepted') context.terminal.out('Each node checks it again, merged over its own local config.\n')
   if (users.layered.length > 0 && outcome === 'accepted')
     context.terminal.out('Each node that it is a layer on checks it again, laid over what is chosen for that node.\n')
   return outcome
+}
+
+/** Prints the values that the config computes on the nodes that use it, or else on all. */
+async function foresee(
+  context: PluginContext,
+  { data, shown }: ReadPart,
+  users: readonly NodeState[],
+): Promise<ComputedForecast | undefined> {
+  const text = data[KEY] ?? ''
+  if (!mayCompute(text)) return undefined
+  const nodes = users.length > 0 ? users : (await listNodes(context, '')).items
+  const foreseen = await forecast(context, shown.name, text, nodes)
+  if (foreseen === undefined) return undefined
+  const { terminal } = context
+  const whose = users.length > 0 ? 'the nodes that use it' : 'all nodes, since none uses it yet'
+  const lines = [`${shown.name}: its values on ${whose}:`, ...renderForecast(foreseen, terminal.width ?? 80)]
+  terminal.out(lines.map((line) => `${line}\n`).join(''))
+  return foreseen
+}
+
+/** The results of more groups of nodes are not checked here. */
+const MOST_CHECKED = 5
+
+/** One node of each group, and whose versions of kubelet count. A config that computes nothing has no groups. */
+function listRepresentatives(
+  foreseen: ComputedForecast | undefined,
+  nodes: readonly NodeState[],
+): readonly { readonly node?: NodeState; readonly of: readonly NodeState[] }[] {
+  const groups = foreseen?.groups.slice(0, MOST_CHECKED) ?? []
+  return groups.length === 0 ? [{ of: nodes }] : groups.map(({ nodes: [first, ...others] }) => ({ node: first, of: [first, ...others] }))
 }
 
 /** `left`: the change does not decide whether it is refused. */

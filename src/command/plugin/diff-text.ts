@@ -5,6 +5,7 @@ import { decides, type FieldPath, formatPath } from '../../kubelet/field-path.ts
 import { type Beside, nameContents } from '../../preflight/change/named-files.ts'
 import type { ConfigChange } from '../../preflight/inspection.ts'
 import { type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
+import type { NodeShown } from '../../subject/node-shown.ts'
 import { documentChange, NODE_OWN, renderChanges } from '../changes.ts'
 import { Failure } from '../command.ts'
 import { foldText, plainText } from '../terminal.ts'
@@ -13,7 +14,8 @@ import type { ConfigContent } from './config-maps.ts'
 import { mergeText } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
 
-type Titled = ConfigContent & { readonly title: string }
+/** `node`: that values are computed from. */
+type Titled = ConfigContent & { readonly title: string; readonly node?: NodeShown | undefined }
 
 interface Comparison {
   readonly isSame: boolean
@@ -112,8 +114,8 @@ async function demandDecoded(context: PluginContext, content: Titled): Promise<D
   return decoding
 }
 
-async function decode(context: PluginContext, content: ConfigContent): Promise<Decoding> {
-  const merged = await mergeText(context, content)
+async function decode(context: PluginContext, content: Titled): Promise<Decoding> {
+  const merged = await mergeText(context, content, undefined, content.node)
   if (!merged.ok) return merged
   const decoded = await decodeText(merged.text, context.yaml)
   if (!decoded.ok) return { ok: false, detail: plainText(decoded.detail) }

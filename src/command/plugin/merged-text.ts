@@ -8,10 +8,12 @@
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { mergeOnce } from '../../overlay/apply.ts'
+import { type Compute, mayCompute } from '../../overlay/computed.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readBase, readRollout } from '../../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../../source/read-once.ts'
 import type { ConfigMapData } from '../../subject/config-source.ts'
+import type { NodeShown } from '../../subject/node-shown.ts'
 import { EMPTY_LOCAL } from '../open-part.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigName, sameName } from './config-index.ts'
@@ -31,19 +33,24 @@ export interface Supposed extends ConfigName {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** @param supposed is read in place of the ConfigMap of that name, where that is a base */
+/**
+ * @param supposed is read in place of the ConfigMap of that name, where that is a base
+ * @param node that values are computed from. undefined: they are left to each node
+ */
 export async function mergeText(
   context: PluginContext,
   { data, base: annotation }: ConfigContent,
   supposed?: Supposed,
+  node?: NodeShown,
 ): Promise<MergedText> {
-  const { api, yaml, namespace } = context
+  const { api, yaml, namespace, openComputer } = context
   const own = Object.hasOwn(data, KEY) ? data[KEY] : undefined
   if (own === undefined) return { ok: false, detail: `there is no key ${KEY}` }
-  if (annotation === undefined) return { ok: true, text: own, data, isPartial: false }
+  if (annotation === undefined && !mayCompute(own)) return { ok: true, text: own, data, isPartial: false }
   const base = baseOf(annotation)
-  if (base === undefined || base.kind === 'invalid') return { ok: false, detail: base?.detail ?? 'the base cannot be read' }
-  const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
+  if (base?.kind === 'invalid' || (annotation !== undefined && base === undefined))
+    return { ok: false, detail: base?.detail ?? 'the base cannot be read' }
+  const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, ...(base && { base }) }
   const ref = { namespace, name: '', kubeletConfigKey: KEY }
   const whole = await readBases({ ref }, found, async (under) =>
     supposed !== undefined && sameName(supposed, under) ? viewSupposed(supposed) : readConfigMapOnce(api, under),
@@ -53,7 +60,11 @@ export async function mergeText(
     isPartial = true
     return EMPTY_LOCAL
   }
-  const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml })
+  const compute: Compute = async (expressions) => {
+    isPartial ||= node === undefined
+    return (await openComputer()).compute({ expressions, node })
+  }
+  const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml, compute })
   if (!merged.ok) return merged
   const { data: files } = merged.rendered
   return { ok: true, text: files[KEY] ?? '', data: files, isPartial }

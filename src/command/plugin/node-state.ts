@@ -11,6 +11,7 @@ import { CONDITION_TYPE, DEGRADED_TYPE } from '../../report/reasons.ts'
 import { readAssignment, readSourceAnnotation } from '../../source/channels/config-source-field.ts'
 import { metadataOf } from '../../source/channels/metadata.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource, sameRef } from '../../subject/config-source.ts'
+import { type NodeShown, readNodeShown } from '../../subject/node-shown.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'
@@ -48,6 +49,8 @@ export interface NodeState {
   readonly agentVersion: string
   /** As in `v1.34.1`. */
   readonly kubeletVersion: string
+  /** The facts that values may be computed from, as they are: not for people. */
+  readonly shown: NodeShown | undefined
 }
 
 export type AskedConfig =
@@ -106,6 +109,7 @@ export function readNodeState(node: unknown, namespace: string): NodeState | und
     contentHash: textOf(said?.contentHash),
     agentVersion: textOf(said?.agentVersion),
     kubeletVersion: isObject(status.nodeInfo) ? textOf(status.nodeInfo.kubeletVersion) : '',
+    shown: readNodeShown(node),
   }
 }
 

@@ -4,6 +4,7 @@
 import { parseVersion } from '../../../preflight/kubelet-version.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type ConfigMapRef, describeRef } from '../../../subject/config-source.ts'
+import type { NodeShown } from '../../../subject/node-shown.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
 import { describeRefused } from '../../failure.ts'
@@ -48,13 +49,13 @@ async function diff(context: PluginContext, { options, args: [name = ''] }: Comm
     return EXIT.fine
   }
   const running = await findRunning(context, state, there, ref.name)
-  const before = running ?? (await readConfigz(there, name, wanted))
+  const before = running ?? (await readConfigz(there, name, wanted, state.shown))
   const how = running === undefined ? 'as kubelet reports it' : `held by ${running.name}`
   const version = parseVersion(state.kubeletVersion)
   const { lines, isSame, changes } = await compareContents(
     there,
-    { ...before, title: `what ${name} runs` },
-    { ...wanted, title: describeRef(ref) },
+    { ...before, title: `what ${name} runs`, node: state.shown },
+    { ...wanted, title: describeRef(ref), node: state.shown },
     version,
   )
   const remarks = await renderOtherwise(there, `ConfigMap ${describeRef(ref)}`, wanted, version)
@@ -94,7 +95,7 @@ function refOf({ name, asked, assigned }: NodeState): ConfigMapRef {
  * Of a part over the local config, only the fields that it and its bases set: the rest is known on
  * the node.
  */
-async function readConfigz(context: PluginContext, name: string, wanted: FoundConfig) {
+async function readConfigz(context: PluginContext, name: string, wanted: FoundConfig, node: NodeShown | undefined) {
   const { api, yaml } = context
   const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${name}/proxy/configz` })
   if (answer.kind !== 'ok') {
@@ -104,7 +105,7 @@ async function readConfigz(context: PluginContext, name: string, wanted: FoundCo
   }
   const reported = isObject(answer.object) ? answer.object.kubeletconfig : undefined
   if (!isObject(reported)) throw new Failure(`kubelet on ${name} did not answer with its config (/configz)`)
-  const merged = await mergeText(context, wanted)
+  const merged = await mergeText(context, wanted, undefined, node)
   const isPartial = merged.ok && merged.isPartial
   // Fields that the part sets to null are not in the merged text.
   const texts = isPartial ? [merged.text, wanted.data[KEY] ?? ''] : []

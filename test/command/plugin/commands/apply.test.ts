@@ -629,3 +629,35 @@ t.test('a namespace that a node makes up becomes no path', async (t) => {
   for (const name of ['n1', 'n2']) t.match(await run('diff', name), { code: 2, err: /"x\/secrets\/y" is not a valid name of a namespace/ })
   t.notOk(server.requests.some(({ path }) => path.includes('secrets')))
 })
+
+t.test('a config that computes values says what each node gets, before it is written', async (t) => {
+  const world = await startPluginWorld(t, { width: 200 })
+  const { run, files, server } = world
+  const put = (name: string, cpu: string, labels: Record<string, string>) => {
+    const node = nodeObject(name, { config: 'sized', labels })
+    server.objects.put({ ...node, status: { ...node.status, capacity: { cpu } } })
+  }
+  for (const name of ['a1', 'a2', 'a3']) put(name, '4', { pids: '100' })
+  put('b1', '16', { pids: '100' })
+  const text = (lines: string) => `apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: ComputedKubeletConfiguration\ncomputed:\n${lines}`
+  files.set('a.yaml', text('  maxPods: "[250, node.cpus * 20].min()"\n'))
+  t.match(await run('apply', '-f', 'a.yaml', 'sized', '--dry-run'), {
+    code: 0,
+    out: /a.yaml: its values on the nodes that use it:\nmaxPods 80 on 3 nodes, 250 on 1\n(.*\n)*a.yaml, as on a1: accepted .*\n(.*\n)*a.yaml, as on b1: accepted/,
+  })
+  put('c1', '4', {})
+  files.set('a.yaml', text("  podPidsLimit: int(node.labels['pids'])\n"))
+  t.match(await run('apply', '-f', 'a.yaml', 'sized', '--dry-run'), {
+    code: 0,
+    out: /On 1 node it fails, .*: c1: computed podPidsLimit at line 4/,
+  })
+  files.set('a.yaml', text("  podPidsLimit: int(node.labels['pid'])\n"))
+  t.match(await run('apply', '-f', 'a.yaml', 'sized', '--yes'), { code: 1, out: /On 5 nodes it fails/ })
+  files.set('a.yaml', text('  imageGCHighThresholdPercent: node.cpus * 25\n'))
+  t.match(await run('apply', '-f', 'a.yaml', 'sized', '--yes'), { code: 1, out: /a.yaml, as on b1: refused/ })
+  t.equal(writes(world), 0)
+  files.set('a.yaml', text('  maxPods: node.cpus * 10\n'))
+  t.match(await run('apply', '-f', 'a.yaml', 'sized', '--yes'), { code: 0, out: /maxPods 40 on 4 nodes, 160 on 1\n/ })
+  world.context.api = withConfigz(world.context.api, { maxPods: 110 }, [])
+  t.match(await run('diff', 'b1'), { code: 1, out: /maxPods +110 +160/ })
+})
