@@ -13,10 +13,18 @@ export interface Content {
 
 export type Nature =
   | { readonly kind: 'good' }
-  /** Kubelet fails with it, on this share of the nodes, so long after its start. */
-  | { readonly kind: 'fails'; readonly share: number; readonly afterUs: number }
+  /** Kubelet fails with it, on this share of the nodes of this size, so long after its start. */
+  | { readonly kind: 'fails'; readonly share: number; readonly afterUs: number; readonly size?: Size }
   /** The node never answers again. */
   | { readonly kind: 'kills'; readonly share: number; readonly afterUs: number }
+
+/** From a text that computes values, nodes of each size make another config. */
+export const SIZES = ['small', 'medium', 'large'] as const
+export type Size = (typeof SIZES)[number]
+
+export function sizeOf(nodeUid: string): Size {
+  return SIZES[Math.floor(shareOf(`size ${nodeUid}`) * SIZES.length)] ?? 'small'
+}
 
 export type Fate = { readonly kind: 'works' } | { readonly kind: 'fails' | 'kills'; readonly afterUs: number }
 
@@ -29,6 +37,7 @@ export function contentOf(name: string, nature: Nature): Content {
 
 export function fateOf({ hash, nature }: Content, nodeUid: string): Fate {
   if (nature.kind === 'good') return { kind: 'works' }
+  if (nature.kind === 'fails' && nature.size !== undefined && sizeOf(nodeUid) !== nature.size) return { kind: 'works' }
   return shareOf(`fate ${hash} ${nodeUid}`) < nature.share ? { kind: nature.kind, afterUs: nature.afterUs } : { kind: 'works' }
 }
 

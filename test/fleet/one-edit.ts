@@ -20,6 +20,8 @@ export interface OneEdit {
   /** The share of the nodes that is dead all the time. */
   readonly dead?: number
   readonly nature: Nature
+  /** Of the content, as nodes find it. Default: any. */
+  readonly hash?: string
   readonly planText?: string
   readonly backgroundFailures?: number
   readonly lost?: number
@@ -46,7 +48,8 @@ const EDIT_SECONDS = 60
 const CONFIG = 'node-config'
 
 export function runOneEdit(edit: OneEdit, trace?: Trace): Outcome {
-  const content = contentOf(`${edit.seed} edited`, edit.nature)
+  const made = contentOf(`${edit.seed} edited`, edit.nature)
+  const content = { ...made, hash: edit.hash ?? made.hash }
   const nodes = Array.from({ length: edit.nodes }, (_, index) => place(edit, index))
   const deadCount = Math.round((edit.dead ?? 0) * edit.nodes)
   const deaths = Array.from({ length: deadCount }, (_, index): { atSeconds: number; event: FleetEvent } => ({
