@@ -82,8 +82,8 @@ async function replaceInterpreter(directory: string): Promise<void> {
 }
 
 /**
- * Packages under the Apache License that leave its text out, and the modules with their notices, one
- * of each licence.
+ * Packages under the Apache License that leave its text out, and the modules with their notices,
+ * one of each licence.
  */
 const NOTICES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/cel': ['dist/esm/index.js'],

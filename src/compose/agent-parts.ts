@@ -5,14 +5,13 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Pace } from '../agent/waker.ts'
-import { type Computation, isComputed } from '../cel/computation.ts'
 import { findBasePath } from '../decision/base-config.ts'
 import { readLink } from '../directory/owned-files.ts'
 import { watchDirectory } from '../directory/watch-directory.ts'
+import { computeIn } from '../helper/compute-in.ts'
 import type { Helper } from '../helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isNothing, isPreflightResult, isReport } from '../helper/protocol.ts'
 import { ParsedTexts } from '../kubelet/parsed-texts.ts'
-import type { Compute } from '../overlay/computed.ts'
 import { mergePart } from '../overlay/merge-part.ts'
 import { OverlayDirectory, type OverlayDirectoryDeps } from '../overlay/overlay-directory.ts'
 import { readInstanceFile, readOverlayFiles } from '../overlay/overlay-files.ts'
@@ -40,8 +39,6 @@ import { toChannelSettings } from '../settings/source-settings.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../source/cluster-source.ts'
 import { DirectorySource } from '../source/directory-source.ts'
 import { NodeDrain } from '../source/drain.ts'
-import type { NodeShown } from '../subject/node-shown.ts'
-import { LimitError } from '../values/errors.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import type { Stores } from './node.ts'
 
@@ -101,28 +98,6 @@ export function openAssignment(world: SharedParts, counters: Counters, { helper,
   const overlaid = overlayDir === undefined ? whole : patched(whole, OVERLAY, overlayDir, (path) => readOverlayFiles(path, owned))
   // Last, as kubeadm does.
   return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files, readLink))
-}
-
-const COMPUTE_MS = 10_000
-
-/**
- * The helper evaluates each expression by itself: one that takes too much is at fault, and nothing
- * else that it was asked.
- */
-function computeIn(helper: Helper, node: NodeShown): Compute {
-  return async (expressions) => {
-    const values: unknown[] = []
-    for (const [at, expression] of expressions.entries()) {
-      const computation: Computation = { expressions: [expression], node }
-      const computed = await helper.ask('compute', [computation], { check: isComputed, limitMs: COMPUTE_MS }).catch((error: unknown) => {
-        if (error instanceof LimitError) return { ok: false as const, at, detail: `it takes too much: ${error.message}` }
-        throw error
-      })
-      if (!computed.ok) return { ...computed, at }
-      values.push(...(computed.values ?? []))
-    }
-    return { ok: true, values }
-  }
 }
 
 /** The reports of the agent: to the API server, to the history on disk, and as metrics. */

@@ -43,8 +43,8 @@ export interface Layer {
 
 export type MergeResult =
   /**
-   * `patches`: of all but the lowest, in the order in which they were merged. `computed`: the fields
-   * that any of them computes.
+   * `patches`: of all but the lowest, in the order in which they were merged. `computed`: the
+   * fields that any of them computes.
    */
   | { readonly ok: true; readonly rendered: Rendered; readonly patches: readonly Patch[]; readonly computed: readonly ComputedValue[] }
   /** `fault`: which of them is to be corrected. */

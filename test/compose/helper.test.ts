@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { type Computation, isComputed } from '../../src/cel/computation.ts'
 import { AGENT_VERSION } from '../../src/compose/kube-api.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import type { KnownUnit } from '../../src/subject/unit-state.ts'
+import { LimitError } from '../../src/values/errors.ts'
 
 // Starts the helper, from source.
 t.setTimeout(120_000)
@@ -122,4 +124,19 @@ t.test('ends with the input, and when its unit is stopped', async (t) => {
     else helper.kill(how)
     t.equal(await ended, 0, how)
   }
+})
+
+t.test('evaluates expressions, and one that takes too much ends by the limit', async (t) => {
+  const helper = open(t)
+  const node = { name: 'n1', labels: {}, capacity: { cpu: '4' }, podCIDRs: [] }
+  const compute = (expression: string, ms = limitMs) =>
+    helper.ask('compute', [{ expressions: [expression], node } satisfies Computation], { check: isComputed, limitMs: ms })
+  t.same(await compute('node.cpus * 20'), { ok: true, values: [80] })
+  t.match(await compute('node.gpus'), { ok: false, at: 0 })
+  const ten = '[0,1,2,3,4,5,6,7,8,9]'
+  const costly = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].reduce((inner, name) => `${ten}.exists(${name}, ${inner})`, 'false')
+  await t.rejects(compute(costly, 3000), LimitError)
+  t.same(await compute('1'), { ok: true, values: [1] }, 'the next one goes to another helper')
+  const doubled = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].reduce((inner, name) => `${ten}.map(${name}, ${inner})`, "'x'")
+  await t.rejects(compute(doubled), /took too much memory|within|heap/)
 })

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
+import { Computer } from '../../src/cel/compute.ts'
 import { type Base, type BaseView, type Desired, resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { OverlaidSource, PartSource } from '../../src/overlay/part-source.ts'
 import { type OverlayView, readOverlay } from '../../src/overlay/read-overlay.ts'
-import type { LocalConfigView } from '../../src/ports/assignment-source.ts'
+import type { LocalConfigView, NodeView } from '../../src/ports/assignment-source.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { found, localConfig, NO_LOCAL } from './local-configs.ts'
@@ -29,6 +30,8 @@ function open(overlay: OverlayView = { kind: 'none' }) {
     parserFails: false,
     changes: 0,
     reads: 0,
+    view: { kind: 'pending', detail: 'the Node has not been read yet' } as NodeView,
+    wanted: [] as boolean[],
   }
   const sleepers: (() => void)[] = []
   const pace = {
@@ -41,11 +44,19 @@ function open(overlay: OverlayView = { kind: 'none' }) {
   }
   const ends = { start: () => {}, stop: async () => {} }
   const part = new PartSource(
-    { ...ends, desired: () => world.desired },
     {
-      merge: async (bases, data, key) => {
+      ...ends,
+      desired: () => world.desired,
+      node: (isWanted) => {
+        world.wanted.push(isWanted)
+        return world.view
+      },
+    },
+    {
+      merge: async (bases, data, key, node) => {
         if (world.parserFails) throw new Error('no such program')
-        return mergePart(bases, data, key, IN_PLACE)
+        const compute = async (expressions: readonly string[]) => new Computer().compute({ expressions, node })
+        return mergePart(bases, data, key, IN_PLACE, node && compute)
       },
       pace,
       log,
@@ -283,4 +294,44 @@ t.test('layers over a whole config: merged and named; with a rollout, with a bas
   }
   world.desired = layered('', { kind: 'pending' })
   t.equal((await settle()).kind, 'invalid', 'as if it had not arrived yet')
+})
+
+const COMPUTED = 'apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: ComputedKubeletConfiguration\n'
+const shows = (cpu: string, labels: Record<string, string> = {}): NodeView => ({
+  kind: 'found',
+  node: { name: 'n1', labels, capacity: { cpu }, podCIDRs: [] },
+})
+
+t.test('a config that computes values waits for the Node, and follows what that shows; the same result is the same version', async (t) => {
+  const { pass, world, log } = open()
+  t.equal((await pass(0)).kind, 'unknown')
+  t.notOk(world.wanted.includes(true), 'a part that computes nothing needs no facts')
+  world.desired = assigned(`${COMPUTED}computed: {maxPods: "[250, node.cpus * 20].min()"}\n`)
+  t.match(await pass(0), { kind: 'unknown' })
+  t.ok(world.wanted.at(-1))
+  world.view = shows('4')
+  const four = await pass(0)
+  t.match(textOf(four), { kind: 'KubeletConfiguration', maxPods: 80 })
+  t.match(four, { object: { mergedFrom: ['ConfigMap kube-system/x:kubelet'] } })
+  world.view = shows('4', { zone: 'b' })
+  t.same(resolveDesired(await pass(0)), resolveDesired(four))
+  world.view = shows('8')
+  const eight = await pass(0)
+  t.match(textOf(eight), { maxPods: 160 })
+  t.not(Object(resolveDesired(eight)).overlay, Object(resolveDesired(four)).overlay)
+  world.view = { kind: 'pending', detail: 'being read' }
+  t.same(await pass(0), eight, 'what is known stays')
+  t.same(log.said, [])
+})
+
+t.test('a value that cannot be computed leaves the node as it is, and is tried again when a fact changes, or in 10 minutes', async (t) => {
+  const { pass, world, log } = open()
+  world.view = shows('4')
+  world.desired = assigned(`${COMPUTED}computed: {maxPods: "int(node.labels['pods'])"}\n`)
+  t.match(await pass(0), { kind: 'invalid', detail: /a value of the assigned config cannot be computed/, cause: /field not found: pods/ })
+  t.match(log.said, [/computed maxPods at line 3/])
+  world.view = shows('4', { pods: '50' })
+  t.match(textOf(await pass(0)), { maxPods: 50 })
+  world.view = { kind: 'none', detail: 'there is no Node' }
+  t.match(await pass(0), { kind: 'invalid', cause: 'there is no Node' })
 })

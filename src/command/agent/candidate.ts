@@ -211,7 +211,7 @@ async function loadMerged(
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
   const layers = await readLayers({ name: shown, key }, read, [], here)
   const { rendered, computed } = merged
-  // What is not computed here may be set by its node.
+  // Fields that are not computed here are set on each node.
   const isOpen = isPart || (computed.length === 0 && mayCompute(data[key]))
   const loaded = loadData(nameUnder(shown, { base }), rendered.data, key, layers, isOpen)
   return computed.length > 0 || mayCompute(data[key]) ? { ...loaded, computed } : loaded

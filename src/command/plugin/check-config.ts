@@ -86,7 +86,10 @@ async function foresee(
 /** The results of more groups of nodes are not checked here. */
 const MOST_CHECKED = 5
 
-/** One node of each group, and whose versions of kubelet count. A config that computes nothing has no groups. */
+/**
+ * One node of each group, and whose versions of kubelet count. A config that computes nothing has
+ * no groups.
+ */
 function listRepresentatives(
   foreseen: ComputedForecast | undefined,
   nodes: readonly NodeState[],
