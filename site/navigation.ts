@@ -31,6 +31,7 @@ const GROUPS: readonly { readonly text: string; readonly names: readonly string[
     names: [
       'docs/assign',
       'docs/parts',
+      'docs/computed',
       'docs/overlay',
       'docs/drop-ins',
       'docs/preflight',
