@@ -610,6 +610,8 @@ Options:
                                of this machine's kubelet
   --from <version>             also compare with what the config means to a kubelet of this version,
                                as in 1.36
+  --node <path>                compute values for the Node in this file, as \`kubectl get node NAME
+                               -o json\` prints it
   --without-overlay            use configmap/NAME without this node's overlay and the layers that
                                match the node
   --deep                       also start kubelet in a sandbox, to find what it rejects only then;
