@@ -117,7 +117,10 @@ export function applyPart(
   const mergedFrom = nameLayers(reading.bases, ref)
   const wholes = mergedFrom.length - result.patches.length
   const fields = listFields(mergedFrom.map((name, index) => ({ name, value: index < wholes ? {} : result.patches[index - wholes] })))
-  return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields } } }
+  return {
+    kind: 'applied',
+    desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields, ...(view && { isComputed: true }) } },
+  }
 }
 
 type Assigned = Extract<Desired, { kind: 'config-map' }>

@@ -65,10 +65,10 @@ t.test('what is told of an assignment', (t) => {
 })
 
 t.test('why a version is assigned, as the history says it', (t) => {
-  const isMerged = (source: ConfigMapSource): Partial<Snapshot> => {
+  const isMerged = (source: ConfigMapSource, isComputed?: true): Partial<Snapshot> => {
     const { desired } = wants(source)
     if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('it is found')
-    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'] } } }
+    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], isComputed } } }
   }
   const made = "this node's overlay makes something else of it"
   const cases: readonly (readonly [string, ConfigMapSource, Partial<Snapshot>, why: string])[] = [
@@ -86,6 +86,12 @@ t.test('why a version is assigned, as the history says it', (t) => {
       merged(A),
       isMerged(A),
       "a base or a layer of it, or this node's overlay, was updated: this node makes something else of it",
+    ],
+    [
+      'another fact of the Node',
+      merged(A),
+      isMerged(A, true),
+      "a base or a layer of it, or this node's overlay, or what its Node shows, was updated: this node makes something else of it",
     ],
   ]
   for (const [what, source, facts, why] of cases) {
