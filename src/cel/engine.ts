@@ -30,7 +30,7 @@ import { type Duration, DurationSchema, FileDescriptorProtoSchema } from '@bufbu
 import { errorMessage } from '../values/errors.ts'
 import { type CelFunction, formatQuantity, type Kind, kubernetesFunctions, type Operators } from './functions.ts'
 
-export type Evaluation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
+type Evaluation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
 
 /** A bigint is an int of CEL. */
 export type Variable = bigint | string | Quantity | readonly Variable[] | ReadonlyMap<string, Variable>

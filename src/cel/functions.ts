@@ -76,7 +76,7 @@ const QUANTITIES: readonly CelFunction[] = [
 ]
 
 /** @throws where the text is no quantity */
-export function readQuantity(text: string): bigint {
+function readQuantity(text: string): bigint {
   const nanos = parseQuantity(text)
   if (nanos === undefined) throw new Error(`${JSON.stringify(text.slice(0, 80))} is not a quantity such as "100Mi"`)
   return nanos

@@ -34,10 +34,10 @@ export function isComputed(value: unknown): value is JsonObject {
   return isObject(value) && value.kind === COMPUTED.kind
 }
 
-export type ComputedReading = { readonly ok: true; readonly text: ComputedText } | Refusal
+type ComputedReading = { readonly ok: true; readonly text: ComputedText } | Refusal
 type Refusal = { readonly ok: false; readonly detail: string }
 
-export interface ComputedText {
+interface ComputedText {
   readonly fields: readonly ComputedField[]
   /** The fields that are not computed. */
   readonly written: JsonObject

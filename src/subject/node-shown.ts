@@ -4,19 +4,18 @@
  * Pure.
  */
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { isText, listOf, mapOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
+import { isText } from '../values/json-shape.ts'
 
 /** Facts that the Node does not show are left out. */
-export const isNodeShown = shape({
-  name: isText,
-  labels: mapOf(isText),
+export interface NodeShown {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
   /** Quantities as text. */
-  capacity: mapOf(isText),
-  podCIDRs: listOf(isText),
-  architecture: optional(isText),
-  kubeletVersion: optional(isText),
-})
-export type NodeShown = TypeOf<typeof isNodeShown>
+  readonly capacity: Readonly<Record<string, string>>
+  readonly podCIDRs: readonly string[]
+  readonly architecture?: string
+  readonly kubeletVersion?: string
+}
 
 /** Made by the config itself: what is computed from it would change with its own result. */
 const OF_THE_CONFIG = ['pods']

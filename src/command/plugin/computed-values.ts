@@ -11,7 +11,7 @@ import type { NodeState } from './node-state.ts'
 import { countNodes } from './users.ts'
 
 /** Nodes that get the same values. */
-export interface ComputedGroup {
+interface ComputedGroup {
   readonly values: readonly ComputedValue[]
   readonly nodes: readonly [NodeState, ...NodeState[]]
 }
