@@ -150,10 +150,26 @@ function explain(message: string): string {
 
 function planText(text: string): ReturnType<typeof plan> {
   try {
-    return plan(environment, parse(text))
+    const parsed = parse(text)
+    if (makesBytes(parsed)) throw new Error('an expression makes no bytes: no field holds them')
+    return plan(environment, parsed)
   } catch (error) {
     throw error instanceof RangeError ? new Error('it is nested too deeply', { cause: error }) : error
   }
+}
+
+/**
+ * Bytes lie outside V8's heap, so the helper's limit of memory does not end what makes too many.
+ * They begin as a literal, or with the function of that name.
+ */
+function makesBytes(parsed: unknown): boolean {
+  let level: unknown[] = [parsed]
+  while (level.length > 0) {
+    const objects = level.filter((each) => typeof each === 'object' && each !== null) as Readonly<Record<string, unknown>>[]
+    if (objects.some((each) => each.case === 'bytesValue' || each.function === 'bytes')) return true
+    level = objects.flatMap((each) => Object.values(each))
+  }
+  return false
 }
 
 function toInput(variable: Variable): CelInput {

@@ -9,6 +9,7 @@ import type { AssignmentSource, LocalConfigView, ReadLocalConfig } from '../port
 import type { Log } from '../ports/log.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
+import { errorMessage } from '../values/errors.ts'
 import { applyOverlay, applyPart, NO_NODE, whileWaiting } from './apply.ts'
 import type { BaseTexts, MergeResult } from './merge-part.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
@@ -30,9 +31,13 @@ interface Merging {
   result: MergeResult | undefined
   /** When it is merged once more. An expression may have failed by a limit of time. */
   againMs: number
+  /** How often nothing was heard of it, since the helper ended or could not start. */
+  failures: number
 }
 
 const COMPUTED_AGAIN_MS = 10 * 60_000
+/** An expression may end each helper in a way that no limit tells from another, as by SIGKILL. */
+const MOST_FAILURES = 3
 
 /**
  * Merges parts over the local config, which must stay the same for a while before it counts: the
@@ -78,7 +83,8 @@ export class PartSource implements AssignmentSource {
     const before = this.#merging
     const isSame = before?.data === data && before.key === key && isDeepStrictEqual([before.bases, before.node], [bases, node])
     if (isSame && this.#deps.pace.nowMs() < before.againMs) return before.result
-    const merging: Merging = { bases, data, key, node, result: undefined, againMs: Number.POSITIVE_INFINITY }
+    const failures = isSame && before.result === undefined ? before.failures : 0
+    const merging: Merging = { bases, data, key, node, result: undefined, againMs: Number.POSITIVE_INFINITY, failures }
     this.#merging = merging
     void this.#start(merging)
     return undefined
@@ -86,15 +92,24 @@ export class PartSource implements AssignmentSource {
 
   async #start(merging: Merging): Promise<void> {
     try {
-      const result = await this.#deps.merge(merging.bases, merging.data, merging.key, merging.node)
-      merging.result = result
-      if (!result.ok && result.fault === 'computed') merging.againMs = this.#deps.pace.nowMs() + COMPUTED_AGAIN_MS
-      this.#onChange()
+      this.#end(merging, await this.#deps.merge(merging.bases, merging.data, merging.key, merging.node))
     } catch (error) {
+      merging.failures += 1
+      if (merging.node !== undefined && merging.failures >= MOST_FAILURES) {
+        const detail = `it cannot be computed, ${MOST_FAILURES} times in a row: ${errorMessage(error)}`
+        this.#end(merging, { ok: false, fault: 'computed', detail })
+        return
+      }
       // The next look tries again: the agent's package may be in the middle of an upgrade.
-      if (this.#merging === merging) this.#merging = undefined
+      merging.againMs = 0
       this.#deps.log.error('cannot parse the assigned part now; trying again shortly', { error })
     }
+  }
+
+  #end(merging: Merging, result: MergeResult): void {
+    merging.result = result
+    if (!result.ok && result.fault === 'computed') merging.againMs = this.#deps.pace.nowMs() + COMPUTED_AGAIN_MS
+    this.#onChange()
   }
 
   /**

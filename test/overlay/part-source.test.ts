@@ -28,6 +28,7 @@ function open(overlay: OverlayView = { kind: 'none' }) {
     local: found('maxPods: 110\n') as LocalConfigView,
     nowMs: 0,
     parserFails: false,
+    merges: 0,
     changes: 0,
     reads: 0,
     view: { kind: 'pending', detail: 'the Node has not been read yet' } as NodeView,
@@ -54,6 +55,7 @@ function open(overlay: OverlayView = { kind: 'none' }) {
     },
     {
       merge: async (bases, data, key, node) => {
+        world.merges += 1
         if (world.parserFails) throw new Error('no such program')
         const compute = async (expressions: readonly string[]) => new Computer().compute({ expressions, node })
         return mergePart(bases, data, key, IN_PLACE, node && compute)
@@ -334,4 +336,19 @@ t.test('a value that cannot be computed leaves the node as it is, and is tried a
   t.match(textOf(await pass(0)), { maxPods: 50 })
   world.view = { kind: 'none', detail: 'there is no Node' }
   t.match(await pass(0), { kind: 'invalid', cause: 'there is no Node' })
+})
+
+t.test('a helper that fails each time it computes the same is not asked at every look', async (t) => {
+  const { pass, world, log } = open()
+  world.view = shows('4')
+  world.desired = assigned(`${COMPUTED}computed: {maxPods: "node.cpus"}\n`)
+  world.parserFails = true
+  for (let look = 0; look < 20; look += 1) await pass(1000)
+  t.equal(world.merges, 3)
+  t.match(await pass(0), { kind: 'invalid', cause: /3 times in a row.*no such program/ })
+  t.equal(log.said.filter((line) => line.startsWith('cannot parse')).length, 2)
+  world.parserFails = false
+  await pass(9 * 60_000)
+  t.equal(world.merges, 3)
+  t.match(textOf(await pass(60_000)), { maxPods: 4 }, 'and again in 10 minutes')
 })
