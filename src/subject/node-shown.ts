@@ -17,15 +17,21 @@ export interface NodeShown {
   readonly kubeletVersion?: string
 }
 
-/** Made by the config itself: what is computed from it would change with its own result. */
-const OF_THE_CONFIG = ['pods']
+/**
+ * Pods are made by the config itself: what is computed from them would change with its own result.
+ * A resource of a device plugin, which has a domain, is 0 after each start of kubelet until the
+ * plugin has registered again: what is computed from it could restart kubelet for ever.
+ */
+function isSteady([resource]: readonly [resource: string, text: string]): boolean {
+  return resource !== 'pods' && !resource.includes('/')
+}
 
 /** @returns undefined: it is no Kubernetes object */
 export function readNodeShown(node: unknown): NodeShown | undefined {
   if (!isObject(node) || !isObject(node.metadata)) return undefined
   const [metadata, spec, status] = [node.metadata, toObject(node.spec), toObject(node.status)]
   const info = toObject(status.nodeInfo)
-  const capacity = toTexts(status.capacity).filter(([name]) => !OF_THE_CONFIG.includes(name))
+  const capacity = toTexts(status.capacity).filter(isSteady)
   const cidrs = Array.isArray(spec.podCIDRs) ? spec.podCIDRs.filter(isText) : []
   return {
     name: isText(metadata.name) ? metadata.name : '',

@@ -159,7 +159,7 @@ t.test('the facts of a Node are what it shows, but for what its config makes', a
   const node = {
     metadata: { name: 'n1', labels: { a: 'b', bad: 5 } },
     spec: { podCIDR: '10.0.0.0/24' },
-    status: { capacity: { cpu: '4', pods: '110' }, nodeInfo: { architecture: 'arm64', kubeletVersion: 'v1.30.1' } },
+    status: { capacity: { cpu: '4', pods: '110', 'nvidia.com/gpu': '4' }, nodeInfo: { architecture: 'arm64', kubeletVersion: 'v1.30.1' } },
   }
   t.same(readNodeShown(node), {
     name: 'n1',
