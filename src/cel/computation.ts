@@ -5,6 +5,8 @@ import { anyOf, isAny, isNumber, isText, listOf, shape, type TypeOf } from '../v
 
 /** In characters. CEL's library has no bound on what an expression costs. */
 export const LONGEST_EXPRESSION = 2000
+/** Of one text. */
+export const MOST_EXPRESSIONS = 64
 
 export interface Computation {
   readonly expressions: readonly string[]

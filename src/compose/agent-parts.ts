@@ -91,7 +91,8 @@ export function openAssignment(world: SharedParts, counters: Counters, { helper,
     return new OverlaidSource(inner, overlay, log, patches)
   }
   const whole = new PartSource(assigned, {
-    merge: (bases, data, key, node) => mergePart(bases, data, key, yaml, node && computeIn(helper, node)),
+    merge: (bases, data, key, node, signal) =>
+      mergePart(bases, data, key, yaml, node && computeIn(helper, node, { nowMs: pace.nowMs, signal })),
     ...{ pace, log },
   })
   const { overlayDir } = settings()

@@ -10,15 +10,25 @@ import type { NodeShown } from '../subject/node-shown.ts'
 import { LimitError } from '../values/errors.ts'
 import type { Helper } from './helper-process.ts'
 
-/** Of one expression, which normally takes milliseconds. */
+/** Of the expressions of one text, which normally take milliseconds. */
 const COMPUTE_MS = 10_000
 
-export function computeIn(helper: Helper, node: NodeShown): Compute {
+interface Bounds {
+  /** Monotonic. */
+  nowMs(): number
+  /** Aborts once nobody wants the values. */
+  readonly signal?: AbortSignal
+}
+
+export function computeIn(helper: Helper, node: NodeShown, { nowMs, signal }: Bounds): Compute {
   return async (expressions) => {
+    const endMs = nowMs() + COMPUTE_MS
     const values: unknown[] = []
     for (const [at, expression] of expressions.entries()) {
+      const limitMs = endMs - nowMs()
+      if (limitMs <= 0) return { ok: false, at, detail: `the expressions of the text take more than ${COMPUTE_MS / 1000} s` }
       const computation: Computation = { expressions: [expression], node }
-      const computed = await helper.ask('compute', [computation], { check: isComputed, limitMs: COMPUTE_MS }).catch((error: unknown) => {
+      const computed = await helper.ask('compute', [computation], { check: isComputed, limitMs, signal }).catch((error: unknown) => {
         if (error instanceof LimitError) return { ok: false as const, at, detail: `it takes too much: ${error.message}` }
         throw error
       })

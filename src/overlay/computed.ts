@@ -4,7 +4,7 @@
  * under `computed` an expression for each other field. It has a kind of its own, so that an agent
  * that does not know it refuses it. Pure: what evaluates expressions is passed in.
  */
-import { type Computed, LONGEST_EXPRESSION } from '../cel/computation.ts'
+import { type Computed, LONGEST_EXPRESSION, MOST_EXPRESSIONS } from '../cel/computation.ts'
 import { describeMisfit } from '../kubelet/decode.ts'
 import type { FieldTable } from '../kubelet/field.ts'
 import { decides, formatPath } from '../kubelet/field-path.ts'
@@ -63,6 +63,8 @@ export function readComputed({ value, locate }: Pick<LocatedYaml, 'value' | 'loc
   if (apiVersion !== COMPUTED.apiVersion)
     return refuse(`apiVersion must be ${COMPUTED.apiVersion}, the one of ${COMPUTED.kind} that this version knows`)
   if (!isObject(expressions)) return refuse(`${EXPRESSIONS} must be a mapping of fields to expressions`)
+  const count = Object.keys(expressions).length
+  if (count > MOST_EXPRESSIONS) return refuse(`${EXPRESSIONS} has ${count} expressions, and a text at most ${MOST_EXPRESSIONS}`)
   const fields: ComputedField[] = []
   for (const [key, text] of Object.entries(expressions)) {
     const field = readField(key, text, locate([EXPRESSIONS, key]))

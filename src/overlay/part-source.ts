@@ -16,7 +16,14 @@ import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './read-overlay.ts'
 
 interface PartSourceDeps {
-  readonly merge: (base: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined) => Promise<MergeResult>
+  /** @param signal aborts once the result is not wanted any more */
+  readonly merge: (
+    base: BaseTexts,
+    data: ConfigMapData,
+    key: string,
+    node: NodeShown | undefined,
+    signal: AbortSignal,
+  ) => Promise<MergeResult>
   readonly pace: SettlePace
   readonly log: Log
 }
@@ -27,6 +34,7 @@ interface Merging {
   readonly key: string
   /** undefined: no value is computed from it. */
   readonly node: NodeShown | undefined
+  readonly stopper: AbortController
   /** undefined: under way. */
   result: MergeResult | undefined
   /** When it is merged once more. An expression may have failed by a limit of time. */
@@ -84,18 +92,22 @@ export class PartSource implements AssignmentSource {
     const isSame = before?.data === data && before.key === key && isDeepStrictEqual([before.bases, before.node], [bases, node])
     if (isSame && this.#deps.pace.nowMs() < before.againMs) return before.result
     const failures = isSame && before.result === undefined ? before.failures : 0
-    const merging: Merging = { bases, data, key, node, result: undefined, againMs: Number.POSITIVE_INFINITY, failures }
+    before?.stopper.abort()
+    const stopper = new AbortController()
+    const merging: Merging = { bases, data, key, node, stopper, result: undefined, againMs: Number.POSITIVE_INFINITY, failures }
     this.#merging = merging
     void this.#start(merging)
     return undefined
   }
 
   async #start(merging: Merging): Promise<void> {
+    const { bases, data, key, node, stopper } = merging
     try {
-      this.#end(merging, await this.#deps.merge(merging.bases, merging.data, merging.key, merging.node))
+      this.#end(merging, await this.#deps.merge(bases, data, key, node, stopper.signal))
     } catch (error) {
+      if (stopper.signal.aborted) return
       merging.failures += 1
-      if (merging.node !== undefined && merging.failures >= MOST_FAILURES) {
+      if (node !== undefined && merging.failures >= MOST_FAILURES) {
         const detail = `it cannot be computed, ${MOST_FAILURES} times in a row: ${errorMessage(error)}`
         this.#end(merging, { ok: false, fault: 'computed', detail })
         return
@@ -128,6 +140,7 @@ export class PartSource implements AssignmentSource {
   }
 
   async stop(): Promise<void> {
+    this.#merging?.stopper.abort()
     await Promise.all([this.#local.stop(), this.#inner.stop()])
   }
 }

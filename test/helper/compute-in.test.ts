@@ -8,11 +8,20 @@ import { LimitError } from '../../src/values/errors.ts'
 
 const NODE = { name: 'n1', labels: {}, capacity: { cpu: '4' }, podCIDRs: [] }
 
-/** @param fail the error of the helper for an expression */
-function helperWith(fail: (expression: string) => Error | undefined) {
+/**
+ * @param fail the error of the helper for an expression
+ * @param tookMs each expression
+ */
+function helperWith(fail: (expression: string) => Error | undefined, tookMs = 0) {
   const asked: string[] = []
+  const limits: number[] = []
+  const stopper = new AbortController()
+  let nowMs = 5000
   const helper: Helper = {
-    ask: async (method, args, { check }) => {
+    ask: async (method, args, { check, limitMs, signal }) => {
+      signal?.throwIfAborted()
+      limits.push(limitMs)
+      nowMs += tookMs
       const [computation] = args as [Computation]
       const [expression = ''] = computation.expressions
       asked.push(`${method} ${computation.expressions.join()}`)
@@ -23,7 +32,8 @@ function helperWith(fail: (expression: string) => Error | undefined) {
       return result
     },
   }
-  return { asked, compute: computeIn(helper, NODE) }
+  const compute = computeIn(helper, NODE, { nowMs: () => nowMs, signal: stopper.signal })
+  return { asked, limits, compute, abort: () => stopper.abort(new Error('superseded')) }
 }
 
 t.test('asks for each expression by itself, and says which one fails', async (t) => {
@@ -38,4 +48,21 @@ t.test('an expression that takes too much is at fault, and a helper that fails s
   const limited = helperWith((text) => (text === 'b' ? new LimitError('no answer to compute within 10 s') : undefined))
   t.match(await limited.compute(['1', 'b']), { ok: false, at: 1, detail: 'it takes too much: no answer to compute within 10 s' })
   await t.rejects(helperWith(() => new Error('the helper ended')).compute(['1']), /the helper ended/)
+})
+
+t.test('the expressions of a text have 10 s together', async (t) => {
+  const { limits, compute } = helperWith(() => undefined, 4000)
+  const all = Array.from({ length: 20 }, () => '1')
+  t.match(await compute(all), { ok: false, at: 3, detail: 'the expressions of the text take more than 10 s' })
+  t.same(limits, [10_000, 6000, 2000])
+  t.same(await compute(['1']), { ok: true, values: [1] }, 'the next text has its own')
+})
+
+t.test('what is not wanted any more ends between two expressions', async (t) => {
+  const { asked, compute, abort } = helperWith((text) => {
+    if (text === '2') abort()
+    return undefined
+  })
+  await t.rejects(compute(['1', '2', '3']), { message: 'superseded' })
+  t.same(asked, ['compute 1', 'compute 2'])
 })

@@ -124,6 +124,9 @@ t.test('a text that cannot be computed is refused, with what cannot, and where',
     fault: 'computed',
     detail: /is written in the same text too/,
   })
+  const gates = Array.from({ length: 65 }, (_, index) => `featureGates.G${index}: 'true'`)
+  t.match(await merge(`${COMPUTED}computed: {${gates.join()}}\n`), { detail: /computed has 65 expressions, and a text at most 64$/ })
+  t.notMatch(await merge(`${COMPUTED}computed: {${gates.slice(1).join()}}\n`), { ok: false })
   t.match(await merge(`${COMPUTED}maxPods: 5\n`), { detail: /computed must be a mapping/ })
   t.match(await merge(`${COMPUTED}computed: {maxPods: '1'}\ncomputed: {}\n`), { fault: 'computed', detail: /duplicate key/ })
   t.match(await merge(`${COMPUTED.replace('alpha1', 'beta1')}computed: {maxPods: '1'}\n`), {

@@ -29,6 +29,8 @@ function open(overlay: OverlayView = { kind: 'none' }) {
     nowMs: 0,
     parserFails: false,
     merges: 0,
+    signals: [] as AbortSignal[],
+    heldUp: undefined as Promise<void> | undefined,
     changes: 0,
     reads: 0,
     view: { kind: 'pending', detail: 'the Node has not been read yet' } as NodeView,
@@ -54,8 +56,11 @@ function open(overlay: OverlayView = { kind: 'none' }) {
       },
     },
     {
-      merge: async (bases, data, key, node) => {
+      merge: async (bases, data, key, node, signal) => {
         world.merges += 1
+        world.signals.push(signal)
+        await world.heldUp
+        signal.throwIfAborted()
         if (world.parserFails) throw new Error('no such program')
         const compute = async (expressions: readonly string[]) => new Computer().compute({ expressions, node })
         return mergePart(bases, data, key, IN_PLACE, node && compute)
@@ -351,4 +356,28 @@ t.test('a helper that fails each time it computes the same is not asked at every
   await pass(9 * 60_000)
   t.equal(world.merges, 3)
   t.match(textOf(await pass(60_000)), { maxPods: 4 }, 'and again in 10 minutes')
+})
+
+t.test('a merge that a later one supersedes is ended, without a word, and so is one when the agent stops', async (t) => {
+  const { pass, world, log, source } = open()
+  let release = (): void => {}
+  world.heldUp = new Promise((resolve) => {
+    release = resolve
+  })
+  world.view = shows('4')
+  world.desired = assigned(`${COMPUTED}computed: {maxPods: "node.cpus"}\n`)
+  await pass(0)
+  world.view = shows('8')
+  await pass(0)
+  t.same(
+    world.signals.map(({ aborted }) => aborted),
+    [true, false],
+  )
+  release()
+  t.match(textOf(await pass(0)), { maxPods: 8 })
+  world.view = shows('9')
+  await pass(0)
+  await source.stop()
+  t.ok(world.signals.at(-1)?.aborted)
+  t.same(log.said, [])
 })
