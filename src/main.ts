@@ -54,6 +54,7 @@ const helperProgram = {
   command: [process.execPath, ...process.execArgv, ...helperFlags, beside(HELPER)],
   env: { NODE_COMPILE_CACHE: compiled },
 }
+const programs = { clock, yaml, standIn, helperProgram, yamlChild }
 const terminal = {
   out: (text: string) => {
     if (!unread.signal.aborted) process.stdout.write(text)
@@ -77,9 +78,9 @@ const world: AgentWorld = {
   env: () => process.env,
   readConfigFile,
   // Loaded only when a command asks for it.
-  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, { clock, yaml, standIn }, terminal),
+  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, programs, terminal),
   // A journal that takes nothing must not hold up the end of the agent.
-  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, yaml, standIn, helperProgram, yamlChild })),
+  runAgent: async (start) => process.exit(await runAgent(start, { ...programs, supervision })),
 }
 // An agent that runs has no other commands in its memory.
 const commands = args[0] === runAgentCommand.name ? [runAgentCommand] : (await import('./command/agent/command-list.ts')).COMMANDS

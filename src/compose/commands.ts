@@ -20,6 +20,8 @@ import { ask } from '../command/ask.ts'
 import { readInput } from '../command/read-input.ts'
 import type { Terminal } from '../command/terminal.ts'
 import { lookAtSocket, readLink } from '../directory/owned-files.ts'
+import { computeIn } from '../helper/compute-in.ts'
+import { type HelperOptions, HelperProcess } from '../helper/helper-process.ts'
 import { listNamedFiles } from '../kube/credentials.ts'
 import { applyPartOnce, applyWhenRendered, NO_NODE } from '../overlay/apply.ts'
 import type { Compute } from '../overlay/computed.ts'
@@ -33,13 +35,19 @@ import { toChannelSettings } from '../settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce, readNodeOnce } from '../source/read-once.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
 import { readAgentService } from '../systemd/read-agent-service.ts'
+import type { HelperContext } from './helper.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
 import { openInspection } from './preflight.ts'
 
-export function openNode(settings: Settings, programs: Programs, terminal: Terminal): CommandContext {
+interface CommandPrograms extends Programs, Pick<HelperContext, 'yamlChild'> {
+  readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
+}
+
+export function openNode(settings: Settings, programs: CommandPrograms, terminal: Terminal): CommandContext {
   const { overlayDir, manifestDir, dynamicConfigDir, runtimeDir } = settings
-  const { clock, yaml } = programs
+  const { clock, yaml, standIn, yamlChild, helperProgram } = programs
+  const helperContext: HelperContext = { version: AGENT_VERSION, settings, standIn, yamlChild }
   const beside = openBeside(settings, programs)
   const { stores, api, kubeconfig, runtimeProbe } = beside
   const { files, owned, unit, activation, layout } = stores
@@ -59,14 +67,20 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
   const readOverlay = async (): Promise<OverlayView> =>
     overlayDir === undefined ? { kind: 'none' } : readOverlayOnce(overlayDir, readOverlayFiles(overlayDir, owned), yaml)
   const readInstanceConfig = () => readOverlayOnce(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, owned, files, readLink), yaml)
-  const computeFor = (node: NodeShown | undefined): Compute => {
-    return async (expressions) => new (await import('../cel/compute.ts')).Computer().compute({ expressions, node })
-  }
-  const compute: Compute = async (expressions) => {
+  const helper = new HelperProcess({ ...helperProgram, context: () => helperContext })
+  const nowMs = () => clock.now().monotonicUs / 1000
+  const computeFor = (node: NodeShown | undefined): Compute => computeIn(helper, node, { nowMs })
+  const findCompute = async (): Promise<Compute> => {
     const state = await unit.observe()
-    if (state.kind === 'known' && state.activity === 'not-found') return computeFor(undefined)(expressions)
+    if (state.kind === 'known' && state.activity === 'not-found') return computeFor(undefined)
     const view = manifestDir === undefined ? await readNodeOnce(api, await nodeName()) : NO_NODE
-    return view.kind === 'found' ? computeFor(view.node)(expressions) : { ok: false, at: 0, detail: view.detail }
+    return view.kind === 'found' ? computeFor(view.node) : async () => ({ ok: false, at: 0, detail: view.detail })
+  }
+  // One Node for all texts of the command.
+  let computeHere: Promise<Compute> | undefined
+  const compute: Compute = async (expressions) => {
+    computeHere ??= findCompute()
+    return (await computeHere)(expressions)
   }
   const readAssignment = async () => {
     const channels = toChannelSettings(settings)

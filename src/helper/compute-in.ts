@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Computes values for this node in the helper. Pure but for the helper that is passed in. The
+ * Computes values for a node in the helper. Pure but for the helper that is passed in. The
  * helper evaluates each expression by itself: one that takes too much is at fault, and nothing else
  * that the helper was asked.
  */
@@ -20,7 +20,8 @@ interface Bounds {
   readonly signal?: AbortSignal
 }
 
-export function computeIn(helper: Helper, node: NodeShown, { nowMs, signal }: Bounds): Compute {
+/** @param node undefined: expressions are only read */
+export function computeIn(helper: Helper, node: NodeShown | undefined, { nowMs, signal }: Bounds): Compute {
   return async (expressions) => {
     const endMs = nowMs() + COMPUTE_MS
     const values: unknown[] = []
@@ -35,6 +36,6 @@ export function computeIn(helper: Helper, node: NodeShown, { nowMs, signal }: Bo
       if (!computed.ok) return { ...computed, at }
       values.push(...(computed.values ?? []))
     }
-    return { ok: true, values }
+    return { ok: true, values: node === undefined ? null : values }
   }
 }

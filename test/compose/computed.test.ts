@@ -12,6 +12,7 @@ import { paceBy } from '../../src/agent/waker.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import { openAssignment, type SharedParts } from '../../src/compose/agent-parts.ts'
+import { openNode } from '../../src/compose/commands.ts'
 import { AGENT_VERSION, openKubeApi } from '../../src/compose/kube-api.ts'
 import { NodeOwnedFiles } from '../../src/directory/owned-files.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
@@ -86,4 +87,27 @@ t.test('values follow the Node, and a node without a label stays as it is', asyn
   t.match(desired(), { cause: /^kubelet: computed podPidsLimit at line 5, column 3: field not found: pids/ })
   show('8', { pids: '7' })
   await sees({ maxPods: 160, podPidsLimit: 7 })
+})
+
+t.test('a command computes in the helper, whose limits end what takes too much, and reads the Node once', async (t) => {
+  const server = await startApiServer({ storesConfigSource: false })
+  t.teardown(() => server.stop())
+  const kubeconfig = join(t.testdir({}), 'kubelet.conf')
+  writeFileSync(kubeconfig, server.kubeconfig(nodeIdentity('n1')), { mode: 0o600 })
+  server.objects.put({ kind: 'Node', metadata: { name: 'n1' }, spec: {}, status: { capacity: { cpu: '4' } } })
+  const settings: Settings = { ...defaults, kubeconfig, nodeName: 'n1', systemctl: '/bin/false' }
+  const src = join(import.meta.dirname, '../../src')
+  const command = [process.execPath, ...process.execArgv, '--max-old-space-size=80', join(src, 'compose/helper.ts')]
+  const programs = {
+    ...{ clock: new BootClock(), yaml: IN_PLACE, standIn: [], yamlChild: join(src, 'kubelet/yaml-child.ts') },
+    helperProgram: { command, env: {} },
+  }
+  const terminal = { out: () => {}, err: () => {}, color: false, width: undefined }
+  const { compute } = openNode(settings, programs, terminal)
+  t.same(await compute(['node.cpus']), { ok: true, values: [4] })
+  server.objects.put({ kind: 'Node', metadata: { name: 'n1' }, spec: {}, status: { capacity: { cpu: '8' } } })
+  t.same(await compute(['node.cpus']), { ok: true, values: [4] })
+  const ten = '[0,1,2,3,4,5,6,7,8,9]'
+  const large = [...'abcdefg'].reduce((inner, name) => `${ten}.map(${name}, ${inner})`, "'x'")
+  t.match(await compute([`${large}.size()`]), { ok: false, at: 0, detail: /^it takes too much: .*(memory|within)/ })
 })

@@ -4,6 +4,7 @@ import type { Computation } from '../../src/cel/computation.ts'
 import { Computer } from '../../src/cel/compute.ts'
 import { computeIn } from '../../src/helper/compute-in.ts'
 import type { Helper } from '../../src/helper/helper-process.ts'
+import type { NodeShown } from '../../src/subject/node-shown.ts'
 import { LimitError } from '../../src/values/errors.ts'
 
 const NODE = { name: 'n1', labels: {}, capacity: { cpu: '4' }, podCIDRs: [] }
@@ -12,7 +13,7 @@ const NODE = { name: 'n1', labels: {}, capacity: { cpu: '4' }, podCIDRs: [] }
  * @param fail the error of the helper for an expression
  * @param tookMs each expression
  */
-function helperWith(fail: (expression: string) => Error | undefined, tookMs = 0) {
+function helperWith(fail: (expression: string) => Error | undefined, tookMs = 0, node: NodeShown | null = NODE) {
   const asked: string[] = []
   const limits: number[] = []
   const stopper = new AbortController()
@@ -32,7 +33,7 @@ function helperWith(fail: (expression: string) => Error | undefined, tookMs = 0)
       return result
     },
   }
-  const compute = computeIn(helper, NODE, { nowMs: () => nowMs, signal: stopper.signal })
+  const compute = computeIn(helper, node ?? undefined, { nowMs: () => nowMs, signal: stopper.signal })
   return { asked, limits, compute, abort: () => stopper.abort(new Error('superseded')) }
 }
 
@@ -65,4 +66,10 @@ t.test('what is not wanted any more ends between two expressions', async (t) => 
   })
   await t.rejects(compute(['1', '2', '3']), { message: 'superseded' })
   t.same(asked, ['compute 1', 'compute 2'])
+})
+
+t.test('without a Node, expressions are only read', async (t) => {
+  const { compute } = helperWith(() => undefined, 0, null)
+  t.same(await compute(['node.cpus']), { ok: true, values: null })
+  t.match(await compute(['1', '1 +']), { ok: false, at: 1 })
 })
