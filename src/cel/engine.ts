@@ -133,7 +133,9 @@ export function readExpression(text: string): Expression {
   const run = planText(text)
   return {
     evaluate(variables) {
-      const bindings = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, toInput(value)]))
+      // Without a prototype, whose fields would be variables.
+      const bindings: Record<string, CelInput> = Object.create(null)
+      for (const [name, value] of Object.entries(variables)) bindings[name] = toInput(value)
       try {
         const result = run(bindings)
         return isCelError(result) ? { ok: false, detail: explain(result.message) } : { ok: true, value: toJson(result) }

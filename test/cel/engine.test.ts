@@ -143,3 +143,9 @@ t.test('bytes are refused before they are made: they lie outside the heap, whose
     t.match(run(text), { message: /^an expression makes no bytes/ }, text.slice(0, 40))
   t.equal(run("'bytes' + labels.zone"), 'bytesa')
 })
+
+t.test('a name of the language beneath is no variable', (t) => {
+  for (const text of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'labels.__proto__', 'labels.constructor'])
+    t.match(run(text), { message: /there is no variable of this name|field not found/ }, text)
+  t.end()
+})
