@@ -47,7 +47,8 @@ function readText(text: string): Read {
 function toVariable({ name, labels, capacity, podCIDRs, architecture, kubeletVersion }: NodeShown): Variable {
   const quantities = Object.entries(capacity).flatMap(([resource, text]) => {
     const nanos = parseQuantity(text)
-    return nanos === undefined ? [] : [[resource, nanos] as const]
+    // Kubelet publishes 0 of what it cannot read.
+    return nanos === undefined || nanos === 0n ? [] : [[resource, nanos] as const]
   })
   const whole = (resource: string) => quantities.filter(([each]) => each === resource).map(([, nanos]) => nanos / NANOS)
   const known: readonly (readonly [name: string, value: Variable | undefined])[] = [

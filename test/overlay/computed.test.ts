@@ -149,6 +149,12 @@ t.test('without a Node, the expressions are read, and their fields left out', as
   t.match(await merge(`${COMPUTED}computed: {maxPods: '1 +'}\n`, WHOLE, null), { ok: false, fault: 'computed' })
 })
 
+t.test('a quantity of 0 is not known yet: kubelet publishes one where it cannot read the machine', async (t) => {
+  const node = { ...NODE, capacity: { cpu: '0', memory: '0', 'ephemeral-storage': '0Ki' } }
+  for (const expression of ['node.cpus', 'node.memory', "node.capacity['ephemeral-storage'].asInteger()"])
+    t.match(await merge(`${COMPUTED}computed: {maxPods: "${expression}"}\n`, WHOLE, node), { detail: /field not found: / }, expression)
+})
+
 t.test('a text that only mentions the kind stays as it is', async (t) => {
   const text = localConfig('# kind: ComputedKubeletConfiguration\nmaxPods: 5\n')
   t.ok(mayCompute(text))

@@ -278,7 +278,7 @@ t.test('computes values for the Node of --node, for this one, or reads only how'
     code: 2,
     err: /kubelet.yaml: kubelet: computed maxPods at line 3.*field not found: cpus/,
   })
-  t.match(await validateFor({ ...node, status: { capacity: { cpu: '0' } } }, text.replace('* 20', '- 1')), { code: 1, out: /maxPods/ })
+  t.match(await validateFor({ ...node, status: { capacity: { cpu: '1' } } }, text.replace('* 20', '- 2')), { code: 1, out: /maxPods/ })
   t.match(await validateFor({ kind: 'Pod' }), { code: 2, err: /node.json is no Node as JSON/ })
   t.match(await validate(text), { code: 0, out: /^Its values are computed on each node, and left out here: give a Node with --node/ })
   t.match(await validate(text.replace('* 20', '*')), { code: 2, err: /computed maxPods/ })
