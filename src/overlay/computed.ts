@@ -16,6 +16,8 @@ import { composePatches } from '../values/merge-patch.ts'
 
 const COMPUTED = { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'ComputedKubeletConfiguration' }
 const EXPRESSIONS = 'computed'
+/** Its values may be credentials. An expression that fails is shown in the journal, and by `plan`. */
+const SECRET = 'staticPodURLHeader'
 
 /** Rejects only where nothing is said about the expressions, so that a later call may work. */
 export type Compute = (expressions: readonly string[]) => Promise<Computed>
@@ -114,6 +116,7 @@ function readField(key: string, text: unknown, position: Position | undefined): 
   const path = readPath(key)
   if (path === undefined)
     return { detail: `${place} is no field: write it as in maxPods, kubeReserved.memory or evictionHard["memory.available"]` }
+  if (path[0] === SECRET) return { detail: `${place} may hold a secret, and logs show expressions: write it` }
   if (!isField(path)) return { detail: `${place} is no field of a KubeletConfiguration` }
   return { path, text, place }
 }
