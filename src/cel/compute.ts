@@ -44,7 +44,7 @@ function readText(text: string): Read {
   }
 }
 
-function toVariable({ name, labels, capacity, podCIDRs, architecture, kubeletVersion }: NodeShown): Variable {
+function toVariable({ name, labels, capacity, podCIDRs, architecture }: NodeShown): Variable {
   const quantities = Object.entries(capacity).flatMap(([resource, text]) => {
     const nanos = parseQuantity(text)
     // Kubelet publishes 0 of what it cannot read.
@@ -60,7 +60,6 @@ function toVariable({ name, labels, capacity, podCIDRs, architecture, kubeletVer
     ['podCIDR', podCIDRs[0]],
     ['podCIDRs', podCIDRs],
     ['architecture', architecture],
-    ['kubeletVersion', kubeletVersion],
   ]
   return new Map(known.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])))
 }

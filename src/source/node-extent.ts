@@ -9,9 +9,9 @@
  * `status.config` (`dropDisabledFields`, pkg/registry/core/node/strategy.go of 1.22), so a dry-run
  * patch of `status.config` shows which it is. In doubt, the server counts as one that stores it.
  *
- * While the assigned config computes values from the Node, the whole Node too: capacity, CIDRs and
- * kubelet's version change without a word in the metadata, and a node that joins gets its CIDR only
- * after it was first read.
+ * While the assigned config computes values from the Node, the whole Node too: capacity and CIDRs
+ * change without a word in the metadata, and a node that joins gets its CIDR only after it was
+ * first read.
  */
 
 import type { KubeApi } from '../ports/kube-api.ts'

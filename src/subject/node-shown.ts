@@ -6,7 +6,10 @@
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { isText } from '../values/json-shape.ts'
 
-/** Facts that the Node does not show are left out. */
+/**
+ * Facts that the Node does not show are left out. So is kubelet's version: the Node shows that of
+ * the last kubelet that registered, and a config would start another one.
+ */
 export interface NodeShown {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -14,7 +17,6 @@ export interface NodeShown {
   readonly capacity: Readonly<Record<string, string>>
   readonly podCIDRs: readonly string[]
   readonly architecture?: string
-  readonly kubeletVersion?: string
 }
 
 /**
@@ -39,7 +41,6 @@ export function readNodeShown(node: unknown): NodeShown | undefined {
     capacity: Object.fromEntries(capacity),
     podCIDRs: cidrs.length === 0 && isText(spec.podCIDR) && spec.podCIDR !== '' ? [spec.podCIDR] : cidrs,
     ...(isText(info.architecture) && { architecture: info.architecture }),
-    ...(isText(info.kubeletVersion) && { kubeletVersion: info.kubeletVersion }),
   }
 }
 
