@@ -92,6 +92,16 @@ t.test('the reservations of AKS', async (t) => {
   t.same(await aksOf(2, '2G'), ['100m', '500M'])
 })
 
+const sized = (memory: string): Machine => ({ cpus: 2, memory, cidr: '10.0.0.0/24' })
+
+t.test('a kernel that shows some MiB more or less changes nothing', async (t) => {
+  for (const text of [example, gke, aks]) {
+    const [before, after] = [await compute(text, sized('1980Mi')), await compute(text, sized('1955Mi'))]
+    t.same(before, after)
+    t.notMatch(await compute(text, sized('1Gi')), before, 'and another size does')
+  }
+})
+
 t.test('nodes with and without GPUs', async (t) => {
   const labels = { 'example.com/gpus': '4' }
   t.same(await compute(gpu, { cpus: 8, memory: '64Gi', labels }), { maxPods: 32, systemReserved: { memory: '2560Mi' } })
