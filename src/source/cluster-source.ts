@@ -28,6 +28,9 @@ import { NodeExtent } from './node-extent.ts'
 import { keepRunning, type ObjectView, watchObject } from './object-watch.ts'
 import { openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
 
+/** Before the Node is watched as a whole. */
+const MOST_DELAY_MS = 10_000
+
 export interface SourceCounters {
   watchReconnected(): void
   /** The API server answered: for the time of the last successful sync. */
@@ -114,10 +117,17 @@ export class ClusterSource implements AssignmentSource {
 
   node(isWanted: boolean): NodeView {
     this.#isShownWanted = isWanted
-    if (this.#extent.want(isWanted)) this.#watch?.abort()
+    if (this.#extent.want(isWanted)) this.#run('the whole Node', () => this.#watchAnew())
     return this.#shown === undefined
       ? { kind: 'pending', detail: 'the whole Node, from which values are computed, has not been read yet' }
       : { kind: 'found', node: this.#shown }
+  }
+
+  /** At a time of its own: one edit may be the first that computes on all nodes. */
+  async #watchAnew(): Promise<void> {
+    const { random, sleep } = this.#deps.pace
+    await sleep(random() * MOST_DELAY_MS, this.#stopper.signal)
+    if (this.#isShownWanted) this.#watch?.abort()
   }
 
   start(onChange: () => void): void {

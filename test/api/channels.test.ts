@@ -243,7 +243,7 @@ t.test('layers over the one that the selector chooses: each has a watch, and a t
 })
 
 t.test('where values are computed from the Node, the whole Node is read and watched', async (t) => {
-  const world = await start(t, MODERN, { labels: { [LABEL]: 'one' } })
+  const world = await start(t, { ...MODERN, random: () => 0.71 }, { labels: { [LABEL]: 'one' } })
   await sees(world, 'one=one')
   const capacity = (cpu: string) =>
     world.server.objects.put({
@@ -261,6 +261,7 @@ t.test('where values are computed from the Node, the whole Node is read and watc
   await until(() => world.source.node(false).kind === 'pending', 'the metadata changed')
   t.same(forms(world, 'watch'), ['metadata'])
   await until(() => shows('4'), 'the whole Node is read')
+  t.ok(world.sleeps.includes(7100), 'not on all nodes at once, after an edit that first computes')
   await until(() => forms(world, 'watch').length > 1, 'it is watched')
   t.same(
     [forms(world, 'list'), forms(world, 'watch')],

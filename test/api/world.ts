@@ -48,6 +48,8 @@ export interface World {
   readonly kubeconfigPath: string
   readonly nowMs: () => number
   readonly sleep: WatchTiming['sleep']
+  /** In milliseconds. */
+  readonly sleeps: readonly number[]
   readonly log: Log
   /** The resourceVersion of the ConfigMap, or the kind of the result without one. */
   seen(): string
@@ -64,16 +66,19 @@ export interface WorldOptions {
   readonly client?: Partial<KubeApiSetup>
   readonly channels?: ChannelSettings
   readonly onNode?: ClusterSourceDeps['onNode']
+  readonly random?: () => number
 }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   let sleptMs = 0
+  const sleeps: number[] = []
   const nowMs = (): number => sleptMs
   const sleep: WatchTiming['sleep'] = async (ms, signal) => {
+    sleeps.push(ms)
     await new Promise((resolve) => setTimeout(resolve, 1))
     if (!signal.aborted) sleptMs += ms
   }
-  const pace: WatchTiming = { nowMs, random: Math.random, sleep }
+  const pace: WatchTiming = { nowMs, random: options.random ?? Math.random, sleep }
   const server = await startApiServer({ now: nowMs, ...options.server })
   const kubeconfigPath = join(t.testdir({}), 'kubelet.conf')
   const text = options.kubeconfig === undefined ? server.kubeconfig(nodeIdentity(NODE)) : options.kubeconfig(server)
@@ -105,7 +110,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
     await source.stop()
     await server.stop().catch(() => {})
   })
-  return { server, source, api, calls, lines, counts, kubeconfigPath, nowMs, sleep, log, seen: () => describe(source.desired()) }
+  return { server, source, api, calls, lines, counts, kubeconfigPath, nowMs, sleep, sleeps, log, seen: () => describe(source.desired()) }
 }
 
 function recorded(api: KubeApi, calls: Call[], nowMs: () => number): KubeApi {
