@@ -41,9 +41,12 @@ interface Merging {
   againMs: number
   /** How often nothing was heard of it, since the helper ended or could not start. */
   failures: number
+  /** How often a value could not be computed. */
+  faults: number
 }
 
-const COMPUTED_AGAIN_MS = 10 * 60_000
+/** The first time, the limit of time may have met the start of a helper on a node that boots. */
+const [AGAIN_FIRST_MS, AGAIN_MS] = [60_000, 10 * 60_000]
 /** An expression may end each helper in a way that no limit tells from another, as by SIGKILL. */
 const MOST_FAILURES = 3
 
@@ -92,9 +95,10 @@ export class PartSource implements AssignmentSource {
     const isSame = before?.data === data && before.key === key && isDeepStrictEqual([before.bases, before.node], [bases, node])
     if (isSame && this.#deps.pace.nowMs() < before.againMs) return before.result
     const failures = isSame && before.result === undefined ? before.failures : 0
+    const faults = isSame ? before.faults : 0
     before?.stopper.abort()
     const stopper = new AbortController()
-    const merging: Merging = { bases, data, key, node, stopper, result: undefined, againMs: Number.POSITIVE_INFINITY, failures }
+    const merging: Merging = { bases, data, key, node, stopper, result: undefined, againMs: Number.POSITIVE_INFINITY, failures, faults }
     this.#merging = merging
     void this.#start(merging)
     return undefined
@@ -120,7 +124,10 @@ export class PartSource implements AssignmentSource {
 
   #end(merging: Merging, result: MergeResult): void {
     merging.result = result
-    if (!result.ok && result.fault === 'computed') merging.againMs = this.#deps.pace.nowMs() + COMPUTED_AGAIN_MS
+    if (!result.ok && result.fault === 'computed') {
+      merging.againMs = this.#deps.pace.nowMs() + (merging.faults === 0 ? AGAIN_FIRST_MS : AGAIN_MS)
+      merging.faults += 1
+    }
     this.#onChange()
   }
 
