@@ -183,9 +183,10 @@ function toInput(variable: Variable): CelInput {
 
 /** @throws where a config cannot hold the value */
 function toJson(value: CelValue): unknown {
-  if (typeof value === 'bigint' || isCelUint(value)) return toNumber(typeof value === 'bigint' ? value : value.value)
+  if (typeof value === 'bigint') return toNumber(value)
+  if (isCelUint(value)) return toNumber(value.value)
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
-  if (typeof value === 'number' && Number.isFinite(value)) return value
+  if (typeof value === 'number' && Number.isFinite(value)) return Number.isInteger(value) ? toNumber(value) : value
   if (isCelList(value)) return [...value].map(toJson)
   if (isCelMap(value)) return Object.fromEntries([...value].map(([key, inner]) => [toKey(key), toJson(inner)]))
   if (isQuantity(value)) return formatQuantity(Quantity.from(value).nanos)
@@ -193,7 +194,7 @@ function toJson(value: CelValue): unknown {
   throw new Error(`its result is of the type ${celType(value).name}, which no config can hold`)
 }
 
-function toNumber(int: bigint): number {
+function toNumber(int: bigint | number): number {
   const number = Number(int)
   if (!Number.isSafeInteger(number)) throw new Error('its result is an integer beyond 2^53, which cannot be written exactly')
   return number

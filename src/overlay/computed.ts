@@ -88,7 +88,8 @@ export function fillIn({ fields, written }: ComputedText, computed: Computed): F
   for (const [index, { path, place, text }] of computed.values === null ? [] : fields.entries()) {
     const value = computed.values?.[index]
     const result = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value)
-    const [misfit] = findMisfits(isObject(result) ? result : {}, FIELDS, LAST_IN_TABLES.minor)
+    // A null removes the field, of whatever type.
+    const [misfit] = value === null ? [] : findMisfits(isObject(result) ? result : {}, FIELDS, LAST_IN_TABLES.minor)
     if (misfit !== undefined) return refuse(`${place}: ${describeMisfit(misfit)}, and is not, in ${shorten(onOneLine(text))}`)
     values.push({ field: formatPath(path), value })
     patch = composePatches(patch, result)

@@ -116,6 +116,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
   "{'a': [1, {'b': quantity('1Gi')}]}": { a: [1, { b: '1Gi' }] },
   '{1: 2}': /a map with a key that is no string/,
   '9007199254740993': /beyond 2\^53/,
+  "double('1e18')": /beyond 2\^53/,
+  '1e15': 1e15,
   '1.0 / 0.0': /of the type double/,
   'type(1)': /of the type type/,
   'missing(1)': /unbound function: missing/,

@@ -89,6 +89,9 @@ t.test('a part, what is under it, and a layer are computed, each at its place', 
     ...{ maxPods: 1, podPidsLimit: 2, podsPerCore: 3, registryBurst: 3, eventBurst: 4 },
   })
   t.same(await merge(computed("maxPods: 'null', podPidsLimit: 'node.cpus'"), overLocal()), { ...HEADER, podPidsLimit: 8 })
+  const under = overLocal(localConfig('syncFrequency: 2m\nevictionHard: {memory.available: 5%}\nmaxPods: 9\n'))
+  const removed = computed("syncFrequency: 'null', evictionHard: 'null', maxPods: 'null', eventBurst: '4'")
+  t.same(await merge(removed, under), { ...HEADER, eventBurst: 4 }, 'null removes a field of each type')
   const plain: BaseTexts = { ...WHOLE, layers: [{ name: 'ConfigMap ns/over:k', text: 'maxPods: 7\n' }] }
   t.match(await merge(computed("maxPods: '1'"), plain), { maxPods: 7 }, 'what comes later wins')
 })
