@@ -352,7 +352,7 @@ t.test(
     const loaded = [...loadedWith('main.ts')]
     t.ok(loaded.includes('agent/loop.ts'))
     const heavy =
-      /^cel\/(compute|engine|functions)|^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
+      /^cel\/(evaluator|engine|functions)|^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
     t.same(
       loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
       [],

@@ -18,10 +18,10 @@ const isTrue = (value: unknown): value is true => value === true
 const isFalse = (value: unknown): value is false => value === false
 const isNull = (value: unknown): value is null => value === null
 
-export const isComputed = anyOf(
+export const isComputationResult = anyOf(
   /** `values`: of each expression. null: no Node is known. */
   shape({ ok: isTrue, values: anyOf(listOf(isAny), isNull) }),
   /** `at`: which of them fails. */
   shape({ ok: isFalse, at: isNumber, detail: isText }),
 )
-export type Computed = TypeOf<typeof isComputed>
+export type ComputationResult = TypeOf<typeof isComputationResult>

@@ -8,7 +8,7 @@ import type { Pace } from '../agent/waker.ts'
 import { findBasePath } from '../decision/base-config.ts'
 import { readLink } from '../directory/owned-files.ts'
 import { watchDirectory } from '../directory/watch-directory.ts'
-import { computeIn } from '../helper/compute-in.ts'
+import { evaluateIn } from '../helper/evaluate-in.ts'
 import type { Helper } from '../helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isNothing, isPreflightResult, isReport } from '../helper/protocol.ts'
 import { ParsedTexts } from '../kubelet/parsed-texts.ts'
@@ -92,7 +92,7 @@ export function openAssignment(world: SharedParts, counters: Counters, { helper,
   }
   const whole = new PartSource(assigned, {
     merge: (bases, data, key, node, signal) =>
-      mergePart(bases, data, key, yaml, node && computeIn(helper, node, { nowMs: pace.nowMs, signal })),
+      mergePart(bases, data, key, yaml, node && evaluateIn(helper, node, { nowMs: pace.nowMs, signal })),
     ...{ pace, log },
   })
   const { overlayDir } = settings()

@@ -20,11 +20,11 @@ import { ask } from '../command/ask.ts'
 import { readInput } from '../command/read-input.ts'
 import type { Terminal } from '../command/terminal.ts'
 import { lookAtSocket, readLink } from '../directory/owned-files.ts'
-import { computeIn } from '../helper/compute-in.ts'
+import { evaluateIn } from '../helper/evaluate-in.ts'
 import { type HelperOptions, HelperProcess } from '../helper/helper-process.ts'
 import { listNamedFiles } from '../kube/credentials.ts'
 import { applyPartOnce, applyWhenRendered, NO_NODE } from '../overlay/apply.ts'
-import type { Compute } from '../overlay/computed.ts'
+import type { Evaluate } from '../overlay/computed.ts'
 import { readInstanceFile, readOverlayFiles } from '../overlay/overlay-files.ts'
 import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY } from '../overlay/patch-set.ts'
 import { type OverlayView, readOverlayOnce } from '../overlay/read-overlay.ts'
@@ -69,18 +69,18 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
   const readInstanceConfig = () => readOverlayOnce(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, owned, files, readLink), yaml)
   const helper = new HelperProcess({ ...helperProgram, context: () => helperContext })
   const nowMs = () => clock.now().monotonicUs / 1000
-  const computeFor = (node: NodeShown | undefined): Compute => computeIn(helper, node, { nowMs })
-  const findCompute = async (): Promise<Compute> => {
+  const evaluateFor = (node: NodeShown | undefined): Evaluate => evaluateIn(helper, node, { nowMs })
+  const findEvaluate = async (): Promise<Evaluate> => {
     const state = await unit.observe()
-    if (state.kind === 'known' && state.activity === 'not-found') return computeFor(undefined)
+    if (state.kind === 'known' && state.activity === 'not-found') return evaluateFor(undefined)
     const view = manifestDir === undefined ? await readNodeOnce(api, await nodeName()) : NO_NODE
-    return view.kind === 'found' ? computeFor(view.node) : async () => ({ ok: false, at: 0, detail: view.detail })
+    return view.kind === 'found' ? evaluateFor(view.node) : async () => ({ ok: false, at: 0, detail: view.detail })
   }
   // One Node for all texts of the command.
-  let computeHere: Promise<Compute> | undefined
-  const compute: Compute = async (expressions) => {
-    computeHere ??= findCompute()
-    return (await computeHere)(expressions)
+  let evaluateHere: Promise<Evaluate> | undefined
+  const evaluate: Evaluate = async (expressions) => {
+    evaluateHere ??= findEvaluate()
+    return (await evaluateHere)(expressions)
   }
   const readAssignment = async () => {
     const channels = toChannelSettings(settings)
@@ -100,14 +100,14 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
       )
     },
     fetchDesired: async () => {
-      const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml, compute })
+      const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml, evaluate })
       const overlaid = await applyWhenRendered(merged, { patches: OVERLAY, view: await readOverlay() })
       return applyWhenRendered(overlaid, { patches: INSTANCE_CONFIG, view: await readInstanceConfig() })
     },
     readLocalConfig: readLocal,
     readOverlay,
     readInstanceConfig,
-    ...{ compute, computeFor },
+    ...{ evaluate, evaluateFor },
     api,
     nodeName,
     readConfigz: async () => inspection.readConfigz(await ownKubelet()),

@@ -48,7 +48,7 @@ const server = new HelperServer<HelperContext>({
       compare: (_, configz: unknown, unit: KnownUnit, path: string | undefined) =>
         inspection.compareConfigz(configz, unit, path ?? undefined),
       facts: () => readMachineFacts(),
-      compute: async (_, computation: Computation) => new (await import('../cel/compute.ts')).Computer().compute(computation),
+      evaluate: async (_, computation: Computation) => new (await import('../cel/evaluator.ts')).Evaluator().evaluate(computation),
       forget: () => {
         inspection.forget()
         return null

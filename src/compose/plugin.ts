@@ -82,7 +82,7 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
     readInput,
     formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,
-    openComputer: async () => new (await import('../cel/compute.ts')).Computer(),
+    openEvaluator: async () => new (await import('../cel/evaluator.ts')).Evaluator(),
     inspect: async (config, version, from) => (await import('../preflight/parts.ts')).inspectConfig(config, version, yaml, from),
     compare: async (before, after, version) => (await import('../preflight/parts.ts')).listConfigChanges(before, after, version),
   }

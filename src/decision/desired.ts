@@ -27,7 +27,7 @@ export type ConfigMapView =
       /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
       readonly mergedFrom?: readonly string[] | undefined
       /** Values of `rendered` are computed from what the Node shows. */
-      readonly isComputed?: true | undefined
+      readonly usesNode?: true | undefined
       /** Which fields of `rendered` do not come from the lowest. undefined: nothing is merged. */
       readonly fields?: readonly LayeredField[] | undefined
       /** The data that kubelet gets in place of `data`: this node makes it by merging. */

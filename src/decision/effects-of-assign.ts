@@ -63,8 +63,8 @@ function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSo
   if (before !== undefined && before !== 'local' && sameRef(before, source)) {
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
     if (!isSame || before.overlay === source.overlay) return 'ConfigMap was updated'
-    const { mergedFrom, isComputed } = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object : {}
-    const what = isComputed ? "this node's overlay, or what its Node shows" : "this node's overlay"
+    const { mergedFrom, usesNode } = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object : {}
+    const what = usesNode ? "this node's overlay, or what its Node shows" : "this node's overlay"
     return mergedFrom !== undefined
       ? `a base or a layer of it, or ${what}, was updated: this node makes something else of it`
       : `${what} makes something else of it`

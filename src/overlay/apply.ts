@@ -11,7 +11,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView, NodeView } from '../ports/assignment-source.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
-import { type Compute, type ComputedValue, mayCompute } from './computed.ts'
+import { type ComputedValue, type Evaluate, mayCompute } from './computed.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
 import { type BaseTexts, type MergeResult, mayComputeAny, mergePart } from './merge-part.ts'
@@ -112,14 +112,14 @@ export function applyPart(
   if (view?.kind === 'pending') return waiting(view.detail)
   if (view?.kind === 'none') return faulty(COMPUTED_ERROR, view.detail)
   const result = merge(reading.bases, object.data, key, view?.node)
-  if (result === undefined) return waiting('the assigned part is being merged')
+  if (result === undefined) return waiting('the assigned config is being merged or computed')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
   const mergedFrom = nameLayers(reading.bases, ref)
   const wholes = mergedFrom.length - result.patches.length
   const fields = listFields(mergedFrom.map((name, index) => ({ name, value: index < wholes ? {} : result.patches[index - wholes] })))
   return {
     kind: 'applied',
-    desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields, ...(view && { isComputed: true }) } },
+    desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields, ...(view && { usesNode: true }) } },
   }
 }
 
@@ -143,7 +143,7 @@ export interface MergeReaders {
   readLocalConfig(): Promise<LocalConfigView>
   readonly yaml: YamlReader
   /** For the node that the command is about. undefined: nothing is computed. */
-  readonly compute?: Compute
+  readonly evaluate?: Evaluate
 }
 
 export type MergedObject = Merged & { readonly data: ConfigMapData }
@@ -162,10 +162,10 @@ export function restsOnLocal({ base, bases }: MergedObject): boolean {
  * Merges a part for a command, which has nothing else to do. A detail is for the operator who runs
  * the command, and never published.
  */
-export async function mergeOnce(object: MergedObject, key: string, { readLocalConfig, yaml, compute }: MergeReaders): Promise<MergedOnce> {
+export async function mergeOnce(object: MergedObject, key: string, { readLocalConfig, yaml, evaluate }: MergeReaders): Promise<MergedOnce> {
   const local = restsOnLocal(object) ? await readLocalConfig() : undefined
   const reading = findBases(object, () => local)
-  return reading.kind === 'found' ? mergePart(reading.bases, object.data, key, yaml, compute) : { ok: false, detail: reading.detail }
+  return reading.kind === 'found' ? mergePart(reading.bases, object.data, key, yaml, evaluate) : { ok: false, detail: reading.detail }
 }
 
 export async function applyPartOnce(desired: Desired, readers: MergeReaders): Promise<Desired> {

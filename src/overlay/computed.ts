@@ -4,7 +4,7 @@
  * under `computed` an expression for each other field. It has a kind of its own, so that an agent
  * that does not know it refuses it. Pure: what evaluates expressions is passed in.
  */
-import { type Computed, LONGEST_EXPRESSION, MOST_EXPRESSIONS } from '../cel/computation.ts'
+import { type ComputationResult, LONGEST_EXPRESSION, MOST_EXPRESSIONS } from '../cel/computation.ts'
 import { describeMisfit } from '../kubelet/decode.ts'
 import type { FieldTable } from '../kubelet/field.ts'
 import { decides, formatPath } from '../kubelet/field-path.ts'
@@ -20,7 +20,7 @@ const EXPRESSIONS = 'computed'
 const SECRET = 'staticPodURLHeader'
 
 /** Rejects only where nothing is said about the expressions, so that a later call may work. */
-export type Compute = (expressions: readonly string[]) => Promise<Computed>
+export type Evaluate = (expressions: readonly string[]) => Promise<ComputationResult>
 
 const KIND_WRITTEN = new RegExp(`\\bkind["']?\\s*:\\s*["']?${COMPUTED.kind}\\b`)
 
@@ -32,7 +32,7 @@ export function mayCompute(text: string | undefined): boolean {
   return text !== undefined && KIND_WRITTEN.test(text)
 }
 
-export function isComputed(value: unknown): value is JsonObject {
+export function isComputedText(value: unknown): value is JsonObject {
   return isObject(value) && value.kind === COMPUTED.kind
 }
 
@@ -54,9 +54,9 @@ export interface ComputedValue {
 type Filled = { readonly ok: true; readonly fields: JsonObject; readonly values: readonly ComputedValue[] } | Refusal
 
 /** The fields of such a text as a patch, the computed ones included. */
-export async function computeFields(located: Pick<LocatedYaml, 'value' | 'locate'>, compute: Compute): Promise<Filled> {
+export async function fillText(located: Pick<LocatedYaml, 'value' | 'locate'>, evaluate: Evaluate): Promise<Filled> {
   const reading = readComputed(located)
-  return reading.ok ? fillIn(reading.text, await compute(reading.text.fields.map(({ text }) => text))) : reading
+  return reading.ok ? fillIn(reading.text, await evaluate(reading.text.fields.map(({ text }) => text))) : reading
 }
 
 export function readComputed({ value, locate }: Pick<LocatedYaml, 'value' | 'locate'>): ComputedReading {
@@ -78,7 +78,7 @@ export function readComputed({ value, locate }: Pick<LocatedYaml, 'value' | 'loc
 }
 
 /** The text with what was computed of it, as far as its fields can hold it. */
-export function fillIn({ fields, written }: ComputedText, computed: Computed): Filled {
+export function fillIn({ fields, written }: ComputedText, computed: ComputationResult): Filled {
   if (!computed.ok) {
     const { place = '', text = '' } = fields[computed.at] ?? {}
     return refuse(`${place}: ${computed.detail}, in ${shorten(onOneLine(text))}`)

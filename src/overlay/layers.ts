@@ -11,7 +11,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
-import { type Compute, mayCompute } from './computed.ts'
+import { type Evaluate, mayCompute } from './computed.ts'
 import { findBases, type Merged } from './find-bases.ts'
 import type { Layer } from './merge-part.ts'
 import { type NodePatches, nameAllPatches } from './patch-set.ts'
@@ -41,7 +41,7 @@ interface LayeredConfig {
 export async function listLayers(
   { name: ownName, key, object, local, patches: sets }: LayeredConfig,
   yaml: YamlReader,
-  compute?: Compute,
+  evaluate?: Evaluate,
 ): Promise<readonly ConfigLayer[]> {
   const { data } = object
   const own = { name: ownName, text: Object.hasOwn(data, key) ? (data[key] ?? '') : '' }
@@ -49,14 +49,14 @@ export async function listLayers(
   if (reading.kind !== 'found') return []
   const { root, parts, layers = [] } = reading.bases
   const texts: readonly Layer[] = [...(root === undefined || root.staysBelow ? [] : [root]), ...parts, own, ...layers]
-  const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml, compute) })))
+  const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml, evaluate) })))
   const merged = values.reduce<unknown>((target, { value }) => mergePatch(target, value), {})
   const all = [...values, ...nameAllPatches(sets, merged)]
   return all.length < 2 ? [] : all
 }
 
-async function parse(text: string, yaml: YamlReader, compute: Compute | undefined): Promise<unknown> {
-  const patch = mayCompute(text) ? await readPatch(Buffer.from(text), yaml, compute) : undefined
+async function parse(text: string, yaml: YamlReader, evaluate: Evaluate | undefined): Promise<unknown> {
+  const patch = mayCompute(text) ? await readPatch(Buffer.from(text), yaml, evaluate) : undefined
   if (patch?.ok === true) return patch.patch
   const read = looksLikeJson(text) ? parseJsonText(text) : await yaml.first(text)
   return read.ok ? read.value : undefined

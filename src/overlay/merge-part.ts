@@ -15,7 +15,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { composePatches, mergePatch } from '../values/merge-patch.ts'
-import { type Compute, type ComputedValue, isComputed, mayCompute } from './computed.ts'
+import { type ComputedValue, type Evaluate, isComputedText, mayCompute } from './computed.ts'
 import { nameRendering } from './read-overlay.ts'
 import { type Patch, readPatch, render } from './render.ts'
 
@@ -50,7 +50,7 @@ export type MergeResult =
   /** `fault`: which of them is to be corrected. */
   | { readonly ok: false; readonly fault: 'local' | 'base' | 'part' | 'layer' | 'computed'; readonly detail: string }
 
-const NOTHING_COMPUTES: Compute = async () => ({ ok: false, at: 0, detail: 'nothing is computed here' })
+const NOTHING_COMPUTES: Evaluate = async () => ({ ok: false, at: 0, detail: 'nothing is computed here' })
 
 /** Whether the result depends on the node itself. A local config never does. */
 export function mayComputeAny({ root, parts, layers = [] }: BaseTexts, own: string | undefined): boolean {
@@ -63,9 +63,9 @@ export async function mergePart(
   data: ConfigMapData,
   key: string,
   yaml: YamlReader,
-  compute: Compute = NOTHING_COMPUTES,
+  evaluate: Evaluate = NOTHING_COMPUTES,
 ): Promise<MergeResult> {
-  const readers = { yaml, compute }
+  const readers = { yaml, evaluate }
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
   const asIs: MergeResult = { ok: true, rendered: nameRendering(data, key), patches: [], computed: [] }
@@ -75,7 +75,7 @@ export async function mergePart(
   const fault = root?.kind === 'local' ? 'local' : 'base'
   const { name, text: written } = root ?? { name: key, text }
   const read = root?.kind === 'local' ? await readConfig(written, readers.yaml) : await readWhole(written, readers)
-  if (!read.ok && read.isComputed === true) return { ok: false, fault: 'computed', detail: `${name}: ${read.detail}` }
+  if (!read.ok && read.computes === true) return { ok: false, fault: 'computed', detail: `${name}: ${read.detail}` }
   if (!read.ok) return root === undefined ? asIs : { ok: false, fault, detail: `${name}: ${read.detail}` }
   const rootText = read.text ?? written
   const under = await readPatches(parts, 'base', readers)
@@ -113,19 +113,19 @@ function compose(
 
 interface TextReaders {
   readonly yaml: YamlReader
-  readonly compute: Compute
+  readonly evaluate: Evaluate
 }
 
 type Patches =
   | { readonly ok: true; readonly patches: readonly Patch[]; readonly computed: readonly ComputedValue[] }
   | Extract<MergeResult, { ok: false }>
 
-async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', { yaml, compute }: TextReaders): Promise<Patches> {
+async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', { yaml, evaluate }: TextReaders): Promise<Patches> {
   const patches: Patch[] = []
   const computed: ComputedValue[] = []
   for (const { name, text } of texts) {
-    const reading = await readPatch(Buffer.from(text), yaml, compute)
-    if (!reading.ok) return { ok: false, fault: reading.isComputed === true ? 'computed' : fault, detail: `${name}: ${reading.detail}` }
+    const reading = await readPatch(Buffer.from(text), yaml, evaluate)
+    if (!reading.ok) return { ok: false, fault: reading.computes === true ? 'computed' : fault, detail: `${name}: ${reading.detail}` }
     patches.push(reading.patch)
     computed.push(...(reading.computed ?? []))
   }
@@ -144,14 +144,14 @@ async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
 type ReadConfig =
   /** `text`: where it is another than the one that was read. */
   | { readonly ok: true; readonly value: KubeletConfig; readonly text?: string; readonly computed?: readonly ComputedValue[] }
-  | { readonly ok: false; readonly detail: string; readonly isComputed?: true }
+  | { readonly ok: false; readonly detail: string; readonly computes?: true }
 
 /** A whole config of the cluster. One that is computed has the kind that kubelet knows. */
-async function readWhole(text: string, { yaml, compute }: TextReaders): Promise<ReadConfig> {
+async function readWhole(text: string, { yaml, evaluate }: TextReaders): Promise<ReadConfig> {
   const parsed = mayCompute(text) ? await yaml.firstOfAny(text) : undefined
-  if (parsed?.ok !== true || !isComputed(parsed.value)) return readConfig(text, yaml)
-  const reading = await readPatch(Buffer.from(text), yaml, compute)
-  if (!reading.ok) return { ...reading, isComputed: true }
+  if (parsed?.ok !== true || !isComputedText(parsed.value)) return readConfig(text, yaml)
+  const reading = await readPatch(Buffer.from(text), yaml, evaluate)
+  if (!reading.ok) return { ...reading, computes: true }
   const value = mergePatch({ apiVersion: API_VERSION, kind: KIND }, reading.patch)
   if (!isObject(value)) return { ok: false, detail: 'it has no fields' }
   return { ok: true, value, text: `${JSON.stringify(value, null, 2)}\n`, computed: reading.computed ?? [] }

@@ -118,7 +118,7 @@ export class PartSource implements AssignmentSource {
       }
       // The next look tries again: the agent's package may be in the middle of an upgrade.
       merging.againMs = 0
-      this.#deps.log.error('cannot parse the assigned part now; trying again shortly', { error })
+      this.#deps.log.error('cannot merge or compute the assigned config now; trying again shortly', { error })
     }
   }
 
@@ -137,7 +137,7 @@ export class PartSource implements AssignmentSource {
    */
   #logFault(detail: string): void {
     if (detail !== '' && detail !== this.#loggedFault)
-      this.#deps.log.error(`the assigned part cannot be merged over its base; nothing is changed: ${detail}`)
+      this.#deps.log.error(`the assigned config cannot be merged or computed; nothing is changed: ${detail}`)
     this.#loggedFault = detail
   }
 

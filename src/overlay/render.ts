@@ -12,7 +12,7 @@ import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
-import { type Compute, type ComputedValue, computeFields, isComputed } from './computed.ts'
+import { type ComputedValue, type Evaluate, fillText, isComputedText } from './computed.ts'
 
 type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
@@ -55,8 +55,8 @@ export type Patch = Readonly<Record<string, unknown>>
 type PatchReading =
   /** `computed`: the fields of the patch that were computed. */
   | { readonly ok: true; readonly patch: Patch; readonly computed?: readonly ComputedValue[] }
-  /** `isComputed`: of a text that computes its fields. */
-  | { readonly ok: false; readonly detail: string; readonly isComputed?: true }
+  /** `computes`: of a text that computes its fields. */
+  | { readonly ok: false; readonly detail: string; readonly computes?: true }
 
 const HEADER: Readonly<Record<string, string>> = { apiVersion: API_VERSION, kind: KIND }
 
@@ -65,9 +65,9 @@ const HEADER: Readonly<Record<string, string>> = { apiVersion: API_VERSION, kind
  * instead of guessing what they mean for kubelet. `apiVersion` and `kind` of a KubeletConfiguration
  * may be present (for editors) and are left out of the patch: a patch never turns another kind of
  * document into a KubeletConfiguration.
- * @param compute of a text that may compute its fields. undefined: none may, as in the overlay
+ * @param evaluate of a text that may compute its fields. undefined: none may, as in the overlay
  */
-export async function readPatch(bytes: Buffer, yaml: YamlReader, compute?: Compute): Promise<PatchReading> {
+export async function readPatch(bytes: Buffer, yaml: YamlReader, evaluate?: Evaluate): Promise<PatchReading> {
   if (!isUtf8(bytes)) return refuse('it is not valid UTF-8')
   const text = bytes.toString('utf8')
   const read = await yaml.firstOfAny(text)
@@ -81,9 +81,9 @@ export async function readPatch(bytes: Buffer, yaml: YamlReader, compute?: Compu
   if (all.documents.length > 1) return refuse('it has more than one document')
   const unsafe = findUnsafeInteger(read.value)
   if (unsafe !== undefined) return refuse(`integer beyond 2^53 (cannot be written back exactly)${placeAt(read.locate(unsafe))}`)
-  if (compute !== undefined && isComputed(read.value)) {
-    const computed = await computeFields(read, compute)
-    return computed.ok ? { ok: true, patch: computed.fields, computed: computed.values } : { ...computed, isComputed: true }
+  if (evaluate !== undefined && isComputedText(read.value)) {
+    const computed = await fillText(read, evaluate)
+    return computed.ok ? { ok: true, patch: computed.fields, computed: computed.values } : { ...computed, computes: true }
   }
   for (const [field, required] of Object.entries(HEADER)) {
     if (Object.hasOwn(read.value, field) && read.value[field] !== required)

@@ -103,11 +103,11 @@ t.test('a command computes in the helper, whose limits end what takes too much, 
     helperProgram: { command, env: {} },
   }
   const terminal = { out: () => {}, err: () => {}, color: false, width: undefined }
-  const { compute } = openNode(settings, programs, terminal)
-  t.same(await compute(['node.cpus']), { ok: true, values: [4] })
+  const { evaluate } = openNode(settings, programs, terminal)
+  t.same(await evaluate(['node.cpus']), { ok: true, values: [4] })
   server.objects.put({ kind: 'Node', metadata: { name: 'n1' }, spec: {}, status: { capacity: { cpu: '8' } } })
-  t.same(await compute(['node.cpus']), { ok: true, values: [4] })
+  t.same(await evaluate(['node.cpus']), { ok: true, values: [4] })
   const ten = '[0,1,2,3,4,5,6,7,8,9]'
   const large = [...'abcdefg'].reduce((inner, name) => `${ten}.map(${name}, ${inner})`, "'x'")
-  t.match(await compute([`${large}.size()`]), { ok: false, at: 0, detail: /^it takes too much: .*(memory|within)/ })
+  t.match(await evaluate([`${large}.size()`]), { ok: false, at: 0, detail: /^it takes too much: .*(memory|within)/ })
 })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type Computation, isComputed } from '../../src/cel/computation.ts'
+import { type Computation, isComputationResult } from '../../src/cel/computation.ts'
 import { AGENT_VERSION } from '../../src/compose/kube-api.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
@@ -129,14 +129,14 @@ t.test('ends with the input, and when its unit is stopped', async (t) => {
 t.test('evaluates expressions, and one that takes too much ends by the limit', async (t) => {
   const helper = open(t)
   const node = { name: 'n1', labels: {}, capacity: { cpu: '4' }, podCIDRs: [] }
-  const compute = (expression: string, ms = limitMs) =>
-    helper.ask('compute', [{ expressions: [expression], node } satisfies Computation], { check: isComputed, limitMs: ms })
-  t.same(await compute('node.cpus * 20'), { ok: true, values: [80] })
-  t.match(await compute('node.gpus'), { ok: false, at: 0 })
+  const evaluate = (expression: string, ms = limitMs) =>
+    helper.ask('evaluate', [{ expressions: [expression], node } satisfies Computation], { check: isComputationResult, limitMs: ms })
+  t.same(await evaluate('node.cpus * 20'), { ok: true, values: [80] })
+  t.match(await evaluate('node.gpus'), { ok: false, at: 0 })
   const ten = '[0,1,2,3,4,5,6,7,8,9]'
   const costly = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].reduce((inner, name) => `${ten}.exists(${name}, ${inner})`, 'false')
-  await t.rejects(compute(costly, 3000), LimitError)
-  t.same(await compute('1'), { ok: true, values: [1] }, 'the next one goes to another helper')
+  await t.rejects(evaluate(costly, 3000), LimitError)
+  t.same(await evaluate('1'), { ok: true, values: [1] }, 'the next one goes to another helper')
   const doubled = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].reduce((inner, name) => `${ten}.map(${name}, ${inner})`, "'x'")
-  await t.rejects(compute(doubled), /took too much memory|within|heap/)
+  await t.rejects(evaluate(doubled), /took too much memory|within|heap/)
 })

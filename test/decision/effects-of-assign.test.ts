@@ -65,10 +65,10 @@ t.test('what is told of an assignment', (t) => {
 })
 
 t.test('why a version is assigned, as the history says it', (t) => {
-  const isMerged = (source: ConfigMapSource, isComputed?: true): Partial<Snapshot> => {
+  const isMerged = (source: ConfigMapSource, usesNode?: true): Partial<Snapshot> => {
     const { desired } = wants(source)
     if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('it is found')
-    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], isComputed } } }
+    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], usesNode } } }
   }
   const made = "this node's overlay makes something else of it"
   const cases: readonly (readonly [string, ConfigMapSource, Partial<Snapshot>, why: string])[] = [

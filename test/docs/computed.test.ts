@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { Computer } from '../../src/cel/compute.ts'
+import { Evaluator } from '../../src/cel/evaluator.ts'
 import { API_VERSION, KIND } from '../../src/kubelet/decode.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { inspectConfig } from '../../src/preflight/parts.ts'
@@ -25,9 +25,9 @@ interface Machine {
 
 async function compute(text: string, { cpus, memory, labels = {}, cidr }: Machine) {
   const node = { name: 'n1', labels, capacity: { cpu: String(cpus), memory }, podCIDRs: cidr === undefined ? [] : [cidr] }
-  const computer = new Computer()
+  const evaluator = new Evaluator()
   const merged = await mergePart({ root: undefined, parts: [] }, { kubelet: text }, 'kubelet', IN_PLACE, async (expressions) =>
-    computer.compute({ expressions, node }),
+    evaluator.evaluate({ expressions, node }),
   )
   if (!merged.ok) return merged.detail
   const { outcome } = await inspectConfig({ name: 'x', files: merged.rendered.data, key: 'kubelet' }, undefined, IN_PLACE)

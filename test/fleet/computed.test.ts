@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A rollout of a config that computes values, on nodes of three sizes. */
 import t from 'tap'
-import { Computer } from '../../src/cel/compute.ts'
+import { Evaluator } from '../../src/cel/evaluator.ts'
 import type { FoundConfigMap } from '../../src/decision/desired.ts'
 import { hashObject } from '../../src/decision/rollout-hash.ts'
 import { decodeText } from '../../src/kubelet/decode.ts'
@@ -26,7 +26,7 @@ async function resultOn(size: Size): Promise<string> {
   const merged = await mergeOnce(OBJECT, 'kubelet', {
     readLocalConfig: async () => ({ kind: 'unknown', detail: 'not asked' }),
     yaml: IN_PLACE,
-    compute: async (expressions) => new Computer().compute({ expressions, node }),
+    evaluate: async (expressions) => new Evaluator().evaluate({ expressions, node }),
   })
   return merged.ok ? merged.rendered.overlay : merged.detail
 }

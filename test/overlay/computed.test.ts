@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import { LONGEST_EXPRESSION } from '../../src/cel/computation.ts'
-import { Computer } from '../../src/cel/compute.ts'
-import { type Compute, mayCompute } from '../../src/overlay/computed.ts'
+import { Evaluator } from '../../src/cel/evaluator.ts'
+import { type Evaluate, mayCompute } from '../../src/overlay/computed.ts'
 import { type BaseTexts, mergePart } from '../../src/overlay/merge-part.ts'
 import { readOverlayOnce } from '../../src/overlay/read-overlay.ts'
 import { type NodeShown, readNodeShown } from '../../src/subject/node-shown.ts'
@@ -20,10 +20,10 @@ const NODE: NodeShown = {
   architecture: 'amd64',
 }
 
-const computeFor =
-  (node: NodeShown | undefined): Compute =>
+const evaluateFor =
+  (node: NodeShown | undefined): Evaluate =>
   async (expressions) =>
-    new Computer().compute({ expressions, node })
+    new Evaluator().evaluate({ expressions, node })
 
 const WHOLE: BaseTexts = { root: undefined, parts: [] }
 const overLocal = (local = localConfig('maxPods: 110\n')): BaseTexts => ({
@@ -32,7 +32,7 @@ const overLocal = (local = localConfig('maxPods: 110\n')): BaseTexts => ({
 })
 
 async function merge(text: string, bases: BaseTexts = WHOLE, node: NodeShown | null = NODE) {
-  const result = await mergePart(bases, { kubelet: text, other: 'x' }, 'kubelet', IN_PLACE, computeFor(node ?? undefined))
+  const result = await mergePart(bases, { kubelet: text, other: 'x' }, 'kubelet', IN_PLACE, evaluateFor(node ?? undefined))
   return result.ok ? JSON.parse(result.rendered.data.kubelet ?? '') : result
 }
 
@@ -70,7 +70,7 @@ computed:
 t.test('the same result has the same name, and the other keys stay', async (t) => {
   const text = `${COMPUTED}computed: {maxPods: "node.cpus >= 8 ? 200 : 100"}\n`
   const render = (cpu: string) =>
-    mergePart(WHOLE, { kubelet: text, other: 'x' }, 'kubelet', IN_PLACE, computeFor({ ...NODE, capacity: { cpu } }))
+    mergePart(WHOLE, { kubelet: text, other: 'x' }, 'kubelet', IN_PLACE, evaluateFor({ ...NODE, capacity: { cpu } }))
   const [eight, nine, four] = [await render('8'), await render('9'), await render('4')]
   t.match(eight, { ok: true, rendered: { data: { other: 'x' } } })
   t.same(eight, nine)
@@ -163,7 +163,7 @@ t.test('a quantity of 0 is not known yet: kubelet publishes one where it cannot 
 t.test('a text that only mentions the kind stays as it is', async (t) => {
   const text = localConfig('# kind: ComputedKubeletConfiguration\nmaxPods: 5\n')
   t.ok(mayCompute(text))
-  const result = await mergePart(WHOLE, { kubelet: text }, 'kubelet', IN_PLACE, computeFor(NODE))
+  const result = await mergePart(WHOLE, { kubelet: text }, 'kubelet', IN_PLACE, evaluateFor(NODE))
   t.match(result, { ok: true, rendered: { data: { kubelet: text } } })
   t.notOk(mayCompute(localConfig('maxPods: 5\n')))
   t.ok(mayCompute('{"apiVersion": "kubelet-cfg-agent.io/v1alpha1", "kind": "ComputedKubeletConfiguration"}'))

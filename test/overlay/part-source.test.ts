@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
-import { Computer } from '../../src/cel/compute.ts'
+import { Evaluator } from '../../src/cel/evaluator.ts'
 import { type Base, type BaseView, type Desired, resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
@@ -62,8 +62,8 @@ function open(overlay: OverlayView = { kind: 'none' }) {
         await world.heldUp
         signal.throwIfAborted()
         if (world.parserFails) throw new Error('no such program')
-        const compute = async (expressions: readonly string[]) => new Computer().compute({ expressions, node })
-        return mergePart(bases, data, key, IN_PLACE, node && compute)
+        const evaluate = async (expressions: readonly string[]) => new Evaluator().evaluate({ expressions, node })
+        return mergePart(bases, data, key, IN_PLACE, node && evaluate)
       },
       pace,
       log,
@@ -238,7 +238,7 @@ t.test('a parser that cannot run now is tried again at a later look', async (t) 
   const { settle, pass, world, log } = open()
   world.parserFails = true
   t.match(await settle(), { kind: 'unknown' })
-  t.match(log.said[0], /^cannot parse the assigned part now/)
+  t.match(log.said[0], /^cannot merge or compute the assigned config now/)
   world.parserFails = false
   t.match(textOf(await pass(0)), { maxPods: 200 })
 })
@@ -336,7 +336,7 @@ t.test('a value that cannot be computed leaves the node as it is, and is tried a
   world.view = shows('4')
   world.desired = assigned(`${COMPUTED}computed: {maxPods: "int(node.labels['pods'])"}\n`)
   t.match(await pass(0), { kind: 'invalid', detail: /a value of the assigned config cannot be computed/, cause: /field not found: pods/ })
-  t.match(log.said, [/computed maxPods at line 3/])
+  t.match(log.said, [/^the assigned config cannot be merged or computed; nothing is changed: kubelet: computed maxPods at line 3/])
   world.view = shows('4', { pods: '50' })
   t.match(textOf(await pass(0)), { maxPods: 50 })
   world.view = { kind: 'none', detail: 'there is no Node' }
@@ -351,7 +351,7 @@ t.test('a helper that fails each time it computes the same is not asked at every
   for (let look = 0; look < 10; look += 1) await pass(1000)
   t.equal(world.merges, 3)
   t.match(await pass(0), { kind: 'invalid', cause: /3 times in a row.*no such program/ })
-  t.equal(log.said.filter((line) => line.startsWith('cannot parse')).length, 2)
+  t.equal(log.said.filter((line) => line.startsWith('cannot merge')).length, 2)
   world.parserFails = false
   await pass(50_000)
   t.equal(world.merges, 3)

@@ -102,7 +102,7 @@ export async function loadCandidate(
   text: string,
   context: Pick<
     CommandContext,
-    'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'compute' | 'yaml' | 'unit' | 'fetchDesired'
+    'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'evaluate' | 'yaml' | 'unit' | 'fetchDesired'
   >,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {

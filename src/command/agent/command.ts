@@ -5,7 +5,7 @@ import type { Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
-import type { Compute } from '../../overlay/computed.ts'
+import type { Evaluate } from '../../overlay/computed.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Activation } from '../../ports/activation.ts'
 import type { LocalConfigView } from '../../ports/assignment-source.ts'
@@ -82,9 +82,9 @@ export interface CommandContext {
   /** Reads the local config, also where the agent has put another file in its place. */
   readLocalConfig(): Promise<LocalConfigView>
   /** Computes values for this node. On a machine that is none, expressions are only read. */
-  readonly compute: Compute
+  readonly evaluate: Evaluate
   /** @param node undefined: expressions are only read */
-  computeFor(node: NodeShown | undefined): Compute
+  evaluateFor(node: NodeShown | undefined): Evaluate
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string | Promise<string>
   /** Asks for `/configz` of the node's kubelet. */

@@ -28,10 +28,10 @@ export async function readLayers(
   config: { readonly name: string; readonly key: string },
   object: MergedObject,
   patches: readonly NodePatches[],
-  { readLocalConfig, yaml, compute }: MergeReaders,
+  { readLocalConfig, yaml, evaluate }: MergeReaders,
 ): Promise<readonly ConfigLayer[]> {
   const local = object.base === undefined ? undefined : await readLocalConfig()
-  return listLayers({ ...config, object, local, patches }, yaml, compute)
+  return listLayers({ ...config, object, local, patches }, yaml, evaluate)
 }
 
 export async function readDesiredLayers(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The commands of the kubectl plugin, and how they reach the cluster and the terminal. */
-import type { Computation, Computed } from '../../cel/computation.ts'
+import type { Computation, ComputationResult } from '../../cel/computation.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
@@ -38,7 +38,7 @@ export interface PluginContext {
   formatYaml(value: unknown): Promise<string>
   ask(question: string): Promise<Consent>
   /** Evaluates expressions. */
-  openComputer(): Promise<{ compute(computation: Computation): Computed }>
+  openEvaluator(): Promise<{ evaluate(computation: Computation): ComputationResult }>
   /**
    * The rules of preflight that need no node, for a kubelet of this version.
    *

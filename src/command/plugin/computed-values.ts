@@ -3,7 +3,7 @@
  * The values that a config computes on each of many nodes, before they happen: which values how
  * many nodes get, and on which an expression fails. Pure but for what is passed in.
  */
-import { type ComputedValue, fillIn, isComputed, mayCompute, readComputed } from '../../overlay/computed.ts'
+import { type ComputedValue, fillIn, isComputedText, mayCompute, readComputed } from '../../overlay/computed.ts'
 import { Failure } from '../command.ts'
 import { foldText, plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
@@ -31,24 +31,24 @@ const LIMIT_US = 30_000_000
  * @throws Failure where the text itself is at fault, or takes too long
  */
 export async function forecast(
-  { yaml, openComputer, monotonicUs }: PluginContext,
+  { yaml, openEvaluator, monotonicUs }: PluginContext,
   name: string,
   text: string,
   nodes: readonly NodeState[],
 ): Promise<ComputedForecast | undefined> {
   const parsed = mayCompute(text) ? await yaml.firstOfAny(text) : undefined
-  if (parsed?.ok !== true || !isComputed(parsed.value)) return undefined
+  if (parsed?.ok !== true || !isComputedText(parsed.value)) return undefined
   const reading = readComputed(parsed)
   if (!reading.ok) throw new Failure(`${name}: ${reading.detail}`)
   const expressions = reading.text.fields.map((field) => field.text)
-  const computer = await openComputer()
-  const read = fillIn(reading.text, computer.compute({ expressions, node: undefined }))
+  const evaluator = await openEvaluator()
+  const read = fillIn(reading.text, evaluator.evaluate({ expressions, node: undefined }))
   if (!read.ok) throw new Failure(`${name}: ${read.detail}`)
   const groups = new Map<string, { readonly values: readonly ComputedValue[]; readonly nodes: [NodeState, ...NodeState[]] }>()
   const failing = new Map<string, NodeState[]>()
   const endUs = monotonicUs() + LIMIT_US
   for (const node of nodes) {
-    const filled = fillIn(reading.text, computer.compute({ expressions, node: node.shown }))
+    const filled = fillIn(reading.text, evaluator.evaluate({ expressions, node: node.shown }))
     if (!filled.ok) {
       const others = failing.get(filled.detail)
       if (others === undefined) failing.set(filled.detail, [node])

@@ -8,7 +8,7 @@
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { mergeOnce } from '../../overlay/apply.ts'
-import { type Compute, mayCompute } from '../../overlay/computed.ts'
+import { type Evaluate, mayCompute } from '../../overlay/computed.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readBase, readRollout } from '../../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../../source/read-once.ts'
@@ -43,7 +43,7 @@ export async function mergeText(
   supposed?: Supposed,
   node?: NodeShown,
 ): Promise<MergedText> {
-  const { api, yaml, namespace, openComputer } = context
+  const { api, yaml, namespace, openEvaluator } = context
   const own = Object.hasOwn(data, KEY) ? data[KEY] : undefined
   if (own === undefined) return { ok: false, detail: `there is no key ${KEY}` }
   if (annotation === undefined && !mayCompute(own)) return { ok: true, text: own, data, isPartial: false }
@@ -60,11 +60,11 @@ export async function mergeText(
     isPartial = true
     return EMPTY_LOCAL
   }
-  const compute: Compute = async (expressions) => {
+  const evaluate: Evaluate = async (expressions) => {
     isPartial ||= node === undefined
-    return (await openComputer()).compute({ expressions, node })
+    return (await openEvaluator()).evaluate({ expressions, node })
   }
-  const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml, compute })
+  const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml, evaluate })
   if (!merged.ok) return merged
   const { data: files } = merged.rendered
   return { ok: true, text: files[KEY] ?? '', data: files, isPartial }

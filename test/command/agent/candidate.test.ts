@@ -49,7 +49,7 @@ function load(
     readInstanceConfig: async () => instance,
     readLocalConfig: async () => local,
     yaml: IN_PLACE,
-    compute: async () => ({ ok: true, values: null }) as const,
+    evaluate: async () => ({ ok: true, values: null }) as const,
     unit: {
       observe: async () => (desired === undefined ? NO_NODE : NODE),
       stillRuns: () => false,

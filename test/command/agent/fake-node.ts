@@ -4,7 +4,7 @@
  * request.
  */
 
-import { Computer } from '../../../src/cel/compute.ts'
+import { Evaluator } from '../../../src/cel/evaluator.ts'
 import type { AgentCommand, AgentPresence, CommandContext } from '../../../src/command/agent/command.ts'
 import { reportFailure } from '../../../src/command/run-program.ts'
 import type { Hold } from '../../../src/decision/records.ts'
@@ -64,7 +64,7 @@ export const machine: MachineFactsResult = {
   },
 }
 
-const computeFor: CommandContext['computeFor'] = (node) => async (expressions) => new Computer().compute({ expressions, node })
+const evaluateFor: CommandContext['evaluateFor'] = (node) => async (expressions) => new Evaluator().evaluate({ expressions, node })
 
 export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
   const actions: string[] = []
@@ -88,7 +88,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     readOverlay: async () => ({ kind: 'none' }),
     readInstanceConfig: async () => ({ kind: 'none' }),
     readLocalConfig: async () => ({ kind: 'unknown', detail: 'this machine has no kubelet' }),
-    ...{ compute: computeFor(undefined), computeFor },
+    ...{ evaluate: evaluateFor(undefined), evaluateFor },
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
     readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
-import { Computer } from '../../../src/cel/compute.ts'
+import { Evaluator } from '../../../src/cel/evaluator.ts'
 import type { PluginContext } from '../../../src/command/plugin/command.ts'
 import { forecast, renderForecast } from '../../../src/command/plugin/computed-values.ts'
 import { type NodeState, readNodeState } from '../../../src/command/plugin/node-state.ts'
@@ -19,7 +19,7 @@ function nodes(count: number, labelsOf: (index: number) => Record<string, string
 }
 
 function contextAt(nowUs: () => number): PluginContext {
-  return { yaml: IN_PLACE, openComputer: async () => new Computer(), monotonicUs: nowUs } as unknown as PluginContext
+  return { yaml: IN_PLACE, openEvaluator: async () => new Evaluator(), monotonicUs: nowUs } as unknown as PluginContext
 }
 
 const RECIPE = `${HEAD}computed:

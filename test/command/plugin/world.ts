@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../../demo/api-server/server.ts'
-import { Computer } from '../../../src/cel/compute.ts'
+import { Evaluator } from '../../../src/cel/evaluator.ts'
 import type { Consent } from '../../../src/command/consent.ts'
 import type { PluginContext } from '../../../src/command/plugin/command.ts'
 import { PLUGIN_PROGRAM, preparePlugin } from '../../../src/command/plugin/program.ts'
@@ -75,7 +75,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
   const files = new Map<string, string>()
   let passedMs = 0
   const context: PluginWorld['context'] = {
-    openComputer: async () => new Computer(),
+    openEvaluator: async () => new Evaluator(),
     api: openKubeApi(kubeconfig, { userAgent: 'test', wallMs: () => NOW_MS }),
     terminal: {
       out: (text) => {

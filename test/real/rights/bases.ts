@@ -20,7 +20,7 @@ const LOSSES: Readonly<Record<string, Loss>> = {
     lost: 'the part is not merged, and the node stays as it is',
     async shows(machine) {
       await machine.agent.untilSays(
-        /^the assigned part cannot be merged over its base; nothing is changed: ConfigMap \S+-base:kubelet cannot be read: 403: .*forbidden/,
+        /^the assigned config cannot be merged or computed; nothing is changed: ConfigMap \S+-base:kubelet cannot be read: 403: .*forbidden/,
       )
       const isShown = async () => /^Error .*-base:kubelet .*cannot be read/m.test((await machine.agent.command('status')).stdout)
       await eventually(isShown, { what: 'status shows it' })

@@ -93,7 +93,7 @@ export const validateCommand: NodeCommand = {
 async function validate(here: CommandContext, { args: [candidate = ''], options }: CommandLine): Promise<ExitCode> {
   const { terminal } = here
   const nodeFile = readTextOption(options, NODE_FILE.name)
-  const context = nodeFile === undefined ? here : { ...here, compute: here.computeFor(await readNodeFile(nodeFile, here)) }
+  const context = nodeFile === undefined ? here : { ...here, evaluate: here.evaluateFor(await readNodeFile(nodeFile, here)) }
   const loaded = await loadCandidate(candidate, context, wantsOverlay(options))
   switch (loaded.kind) {
     case 'failed':

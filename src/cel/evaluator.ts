@@ -6,16 +6,16 @@
 import { NANOS, parseQuantity } from '../kubelet/quantity.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
 import { errorMessage } from '../values/errors.ts'
-import type { Computation, Computed } from './computation.ts'
+import type { Computation, ComputationResult } from './computation.ts'
 import { type Expression, Quantity, readExpression, type Variable } from './engine.ts'
 
 type Read = Expression | { readonly detail: string }
 
 /** Reads each text once, for many nodes. */
-export class Computer {
+export class Evaluator {
   readonly #read = new Map<string, Read>()
 
-  compute({ expressions, node }: Computation): Computed {
+  evaluate({ expressions, node }: Computation): ComputationResult {
     const variables = node && { node: toVariable(node) }
     const values: unknown[] = []
     for (const [at, text] of expressions.entries()) {

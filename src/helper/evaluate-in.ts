@@ -4,8 +4,8 @@
  * helper evaluates each expression by itself: one that takes too much is at fault, and nothing else
  * that the helper was asked.
  */
-import { type Computation, isComputed } from '../cel/computation.ts'
-import type { Compute } from '../overlay/computed.ts'
+import { type Computation, isComputationResult } from '../cel/computation.ts'
+import type { Evaluate } from '../overlay/computed.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
 import { LimitError } from '../values/errors.ts'
 import type { Helper } from './helper-process.ts'
@@ -21,7 +21,7 @@ interface Bounds {
 }
 
 /** @param node undefined: expressions are only read */
-export function computeIn(helper: Helper, node: NodeShown | undefined, { nowMs, signal }: Bounds): Compute {
+export function evaluateIn(helper: Helper, node: NodeShown | undefined, { nowMs, signal }: Bounds): Evaluate {
   return async (expressions) => {
     const endMs = nowMs() + COMPUTE_MS
     const values: unknown[] = []
@@ -29,10 +29,12 @@ export function computeIn(helper: Helper, node: NodeShown | undefined, { nowMs, 
       const limitMs = endMs - nowMs()
       if (limitMs <= 0) return { ok: false, at, detail: `the expressions of the text take more than ${COMPUTE_MS / 1000} s` }
       const computation: Computation = { expressions: [expression], node }
-      const computed = await helper.ask('compute', [computation], { check: isComputed, limitMs, signal }).catch((error: unknown) => {
-        if (error instanceof LimitError) return { ok: false as const, at, detail: `it takes too much: ${error.message}` }
-        throw error
-      })
+      const computed = await helper
+        .ask('evaluate', [computation], { check: isComputationResult, limitMs, signal })
+        .catch((error: unknown) => {
+          if (error instanceof LimitError) return { ok: false as const, at, detail: `it takes too much: ${error.message}` }
+          throw error
+        })
       if (!computed.ok) return { ...computed, at }
       values.push(...(computed.values ?? []))
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
 import type { Computation } from '../../src/cel/computation.ts'
-import { Computer } from '../../src/cel/compute.ts'
-import { computeIn } from '../../src/helper/compute-in.ts'
+import { Evaluator } from '../../src/cel/evaluator.ts'
+import { evaluateIn } from '../../src/helper/evaluate-in.ts'
 import type { Helper } from '../../src/helper/helper-process.ts'
 import type { NodeShown } from '../../src/subject/node-shown.ts'
 import { LimitError } from '../../src/values/errors.ts'
@@ -28,48 +28,48 @@ function helperWith(fail: (expression: string) => Error | undefined, tookMs = 0,
       asked.push(`${method} ${computation.expressions.join()}`)
       const error = fail(expression)
       if (error !== undefined) throw error
-      const result = new Computer().compute(computation)
+      const result = new Evaluator().evaluate(computation)
       if (!check(result)) throw new Error('no answer')
       return result
     },
   }
-  const compute = computeIn(helper, node ?? undefined, { nowMs: () => nowMs, signal: stopper.signal })
-  return { asked, limits, compute, abort: () => stopper.abort(new Error('superseded')) }
+  const evaluate = evaluateIn(helper, node ?? undefined, { nowMs: () => nowMs, signal: stopper.signal })
+  return { asked, limits, evaluate, abort: () => stopper.abort(new Error('superseded')) }
 }
 
 t.test('asks for each expression by itself, and says which one fails', async (t) => {
-  const { asked, compute } = helperWith(() => undefined)
-  t.same(await compute(['1', 'node.cpus', 'null']), { ok: true, values: [1, 4, null] })
-  t.same(asked, ['compute 1', 'compute node.cpus', 'compute null'])
-  t.match(await compute(['1', 'node.gpus', '3']), { ok: false, at: 1, detail: 'field not found: gpus' })
-  t.same(await compute([]), { ok: true, values: [] })
+  const { asked, evaluate } = helperWith(() => undefined)
+  t.same(await evaluate(['1', 'node.cpus', 'null']), { ok: true, values: [1, 4, null] })
+  t.same(asked, ['evaluate 1', 'evaluate node.cpus', 'evaluate null'])
+  t.match(await evaluate(['1', 'node.gpus', '3']), { ok: false, at: 1, detail: 'field not found: gpus' })
+  t.same(await evaluate([]), { ok: true, values: [] })
 })
 
 t.test('an expression that takes too much is at fault, and a helper that fails says nothing about it', async (t) => {
-  const limited = helperWith((text) => (text === 'b' ? new LimitError('no answer to compute within 10 s') : undefined))
-  t.match(await limited.compute(['1', 'b']), { ok: false, at: 1, detail: 'it takes too much: no answer to compute within 10 s' })
-  await t.rejects(helperWith(() => new Error('the helper ended')).compute(['1']), /the helper ended/)
+  const limited = helperWith((text) => (text === 'b' ? new LimitError('no answer to evaluate within 10 s') : undefined))
+  t.match(await limited.evaluate(['1', 'b']), { ok: false, at: 1, detail: 'it takes too much: no answer to evaluate within 10 s' })
+  await t.rejects(helperWith(() => new Error('the helper ended')).evaluate(['1']), /the helper ended/)
 })
 
 t.test('the expressions of a text have 10 s together', async (t) => {
-  const { limits, compute } = helperWith(() => undefined, 4000)
+  const { limits, evaluate } = helperWith(() => undefined, 4000)
   const all = Array.from({ length: 20 }, () => '1')
-  t.match(await compute(all), { ok: false, at: 3, detail: 'the expressions of the text take more than 10 s' })
+  t.match(await evaluate(all), { ok: false, at: 3, detail: 'the expressions of the text take more than 10 s' })
   t.same(limits, [10_000, 6000, 2000])
-  t.same(await compute(['1']), { ok: true, values: [1] }, 'the next text has its own')
+  t.same(await evaluate(['1']), { ok: true, values: [1] }, 'the next text has its own')
 })
 
 t.test('what is not wanted any more ends between two expressions', async (t) => {
-  const { asked, compute, abort } = helperWith((text) => {
+  const { asked, evaluate, abort } = helperWith((text) => {
     if (text === '2') abort()
     return undefined
   })
-  await t.rejects(compute(['1', '2', '3']), { message: 'superseded' })
-  t.same(asked, ['compute 1', 'compute 2'])
+  await t.rejects(evaluate(['1', '2', '3']), { message: 'superseded' })
+  t.same(asked, ['evaluate 1', 'evaluate 2'])
 })
 
 t.test('without a Node, expressions are only read', async (t) => {
-  const { compute } = helperWith(() => undefined, 0, null)
-  t.same(await compute(['node.cpus']), { ok: true, values: null })
-  t.match(await compute(['1', '1 +']), { ok: false, at: 1 })
+  const { evaluate } = helperWith(() => undefined, 0, null)
+  t.same(await evaluate(['node.cpus']), { ok: true, values: null })
+  t.match(await evaluate(['1', '1 +']), { ok: false, at: 1 })
 })
