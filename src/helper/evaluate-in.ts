@@ -26,7 +26,8 @@ export function evaluateIn(helper: Helper, node: NodeShown | undefined, { nowMs,
     const endMs = nowMs() + COMPUTE_MS
     const values: unknown[] = []
     for (const [at, expression] of expressions.entries()) {
-      const limitMs = endMs - nowMs()
+      // Whole seconds, so that the message about one expression is the same each time.
+      const limitMs = Math.ceil((endMs - nowMs()) / 1000) * 1000
       if (limitMs <= 0) return { ok: false, at, detail: `the expressions of the text take more than ${COMPUTE_MS / 1000} s` }
       const computation: Computation = { expressions: [expression], node }
       const computed = await helper

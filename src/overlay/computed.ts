@@ -16,7 +16,7 @@ import { composePatches } from '../values/merge-patch.ts'
 
 const COMPUTED = { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'ComputedKubeletConfiguration' }
 const EXPRESSIONS = 'computed'
-/** Its values may be credentials. An expression that fails is shown in the journal, and by `plan`. */
+/** Credentials may be in it, and the journal and `plan` show an expression that fails. */
 const SECRET = 'staticPodURLHeader'
 
 /** Rejects only where nothing is said about the expressions, so that a later call may work. */

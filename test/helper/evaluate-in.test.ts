@@ -57,6 +57,9 @@ t.test('the expressions of a text have 10 s together', async (t) => {
   t.match(await evaluate(all), { ok: false, at: 3, detail: 'the expressions of the text take more than 10 s' })
   t.same(limits, [10_000, 6000, 2000])
   t.same(await evaluate(['1']), { ok: true, values: [1] }, 'the next text has its own')
+  const quick = helperWith(() => undefined, 0.7)
+  await quick.evaluate(['1', '1'])
+  t.same(quick.limits, [10_000, 10_000], 'in whole seconds: each fault is logged once, by what it says')
 })
 
 t.test('what is not wanted any more ends between two expressions', async (t) => {
