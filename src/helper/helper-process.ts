@@ -74,7 +74,10 @@ export class HelperProcess implements Helper {
     const running = this.#running
     const id = ++this.#lastId
     return new Promise<T>((resolve, reject) => {
-      const late = setTimeout(() => this.#give(running, `no answer to ${method} within ${limitMs / 1000} s`, true), limitMs)
+      const late = setTimeout(() => {
+        const isUnderWay = running.pending.has(id) || running.cancelled.has(id)
+        if (isUnderWay) this.#give(running, `no answer to ${method} within ${limitMs / 1000} s`, true)
+      }, limitMs)
       late.unref()
       const onAbort = (): void => {
         running.program.send(JSON.stringify({ cancel: id }))
@@ -82,7 +85,8 @@ export class HelperProcess implements Helper {
         settle({ ok: false, error: new Error('aborted') })
       }
       const settle: Pending['settle'] = (answer) => {
-        clearTimeout(late)
+        // One that is cancelled may hold up the others still.
+        if (!running.cancelled.has(id)) clearTimeout(late)
         signal?.removeEventListener('abort', onAbort)
         running.pending.delete(id)
         if (running.pending.size === 0) this.#rest(running)

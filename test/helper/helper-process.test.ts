@@ -28,6 +28,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (method === 'die') process.kill(process.pid, 'SIGKILL')
   else if (method === 'garbage') process.stdout.write('Segmentation fault\\n')
   else if (method === 'flood') process.stdout.write('x'.repeat(17 << 20))
+  else if (method === 'spin') for (;;) {}
   else if (method === 'grow') { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)) }
 }).on('close', () => process.exit(0))
 `
@@ -161,4 +162,16 @@ t.test('the end of the agent is the end of its helper', async (t) => {
   const waiting = helper.ask('nothing', [], asText)
   helper.end()
   await t.rejects(waiting, /^the agent ends/)
+})
+
+t.test('a request that is not wanted any more holds others up until its own limit at most', async (t) => {
+  const helper = open(t)
+  const first = await helper.ask('pid', [], asPid)
+  const stopper = new AbortController()
+  const spinning = helper.ask('spin', [], { check: isText, limitMs: 500, signal: stopper.signal })
+  stopper.abort()
+  await t.rejects(spinning, { message: 'aborted' })
+  const behind = helper.ask('pid', [], asPid)
+  await t.rejects(behind, { name: 'Error', message: 'no answer to spin within 0.5 s' }, 'which says nothing about the one behind')
+  t.not(await helper.ask('pid', [], asPid), first)
 })
