@@ -110,6 +110,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
   ),
+  ...explain('src/evidence/baseline.ts', [
+    ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
+    ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
+  ]),
   ...explain('src/evidence/judge.ts', [
     ["running.kind !== 'known' -> false in if (running.kind !== 'known') return false", NARROWS],
     ["false -> true in if (running.kind !== 'known') return false", 'nothing is uncompared while no process is known'],
