@@ -114,6 +114,28 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
   ]),
+  ...explain('src/evidence/record.ts', [
+    ...[
+      "process === undefined || running.kind !== 'known' -> false",
+      "process === undefined || running.kind !== 'known' -> process === undefined && running.kind !== 'known'",
+      'process === undefined -> false',
+      "running.kind !== 'known' -> false",
+    ].map(
+      (change) =>
+        [
+          `${change} in if (process === undefined || running.kind !== 'known' || about !== running.invocationId) continue`,
+          'what is not known has no invocation that an answer could be about',
+        ] as const,
+    ),
+    [
+      'startedAtUs - last.atUs <= fold.startDeadlineUs -> startedAtUs - last.atUs < fold.startDeadlineUs in return startedAtUs >= last.atUs && startedAtUs - last.atUs <= fold.startDeadlineUs',
+      BOUNDARY,
+    ],
+    [
+      "answer.kind === 'refused' -> true in const isUnauthorized = answer.kind === 'refused' && answer.isUnauthorized === true",
+      'no other answer says so',
+    ],
+  ]),
   ...explain('src/evidence/judge.ts', [
     ["running.kind !== 'known' -> false in if (running.kind !== 'known') return false", NARROWS],
     ["false -> true in if (running.kind !== 'known') return false", 'nothing is uncompared while no process is known'],
