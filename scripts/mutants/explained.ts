@@ -13,7 +13,8 @@ const NARROWS = 'otherwise the property that is compared next is missing, and un
 const NO_SOURCE = 'a text has neither a source nor a content, so that the list is as good as empty'
 const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
-const BOUNDARY = 'the two differ in a single microsecond'
+const BOUNDARY = 'the two differ in a single moment of the clock'
+const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
@@ -137,6 +138,41 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/evidence/judge.ts', [
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined",
+      'the invocation that is compared next is missing',
+    ],
+    [
+      "evidence?.bootId -> evidence.bootId in if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined",
+      'there is evidence where it is of a process',
+    ],
+    ['byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs', BOUNDARY],
+    ...["source !== 'local' -> true", '\'local\' -> ""'].map(
+      (change) =>
+        [
+          `${change} in return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay`,
+          'a text has no UID',
+        ] as const,
+    ),
+    ['contractOf(kind)?.isOneWay -> contractOf(kind).isOneWay in return contractOf(kind)?.isOneWay !== undefined', HAS_CONTRACT],
+    [
+      'contractOf(kind)?.contact -> contractOf(kind).contact in const showing = required.filter(({ kind }) => contractOf(kind)?.contact !== undefined)',
+      HAS_CONTRACT,
+    ],
+    ...[
+      'contractOf(kind)?.contact?.(process) -> contractOf(kind)?.contact(process)',
+      'contractOf(kind)?.contact -> contractOf(kind).contact',
+    ].map(
+      (change) =>
+        [
+          `${change} in if (showing.some(({ kind, answer }) => answer === 'yes' || contractOf(kind)?.contact?.(process).isMade === true)) return []`,
+          'these are the kinds that have it',
+        ] as const,
+    ),
+    [
+      '[] -> ["Stryker was here"] in const contacts = ALL_CONTRACTS.flatMap(({ contact }) => (contact === undefined ? [] : [contact(process)]))',
+      'a text is neither knowable nor asked',
+    ],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known') return false", NARROWS],
     ["false -> true in if (running.kind !== 'known') return false", 'nothing is uncompared while no process is known'],
     [
