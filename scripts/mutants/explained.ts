@@ -15,6 +15,8 @@ const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
 const BOUNDARY = 'the two differ in a single moment of the clock'
 const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
+const NO_KEY = 'a text has no key'
+const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
@@ -146,7 +148,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "evidence?.bootId -> evidence.bootId in if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined",
       'there is evidence where it is of a process',
     ],
-    ['byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs', BOUNDARY],
+    [
+      'byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs',
+      BOUNDARY,
+    ],
     ...["source !== 'local' -> true", '\'local\' -> ""'].map(
       (change) =>
         [
@@ -257,7 +262,39 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'an illness of before is that of the record',
     ],
   ]),
+  ...explain('src/health/last-words.ts', [
+    [
+      '[] -> ["Stryker was here"] in const [, host, port] = /\\blisten tcp[46]? (\\S*):(\\d{1,5}): bind: address already in use/.exec(words) ?? []',
+      'the text stands where the whole match would, which is not read',
+    ],
+    ['[] -> ["Stryker was here"] in export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {', NO_KEY],
+    [
+      'after.startedAtUs === undefined -> false in if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false',
+      NOT_A_NUMBER,
+    ],
+    ['startedAtUs !== undefined -> true in return startedAtUs !== undefined && atUs - startedAtUs < MINUTE_US', NOT_A_NUMBER],
+  ]),
   ...explain('src/health/exits.ts', [
+    [
+      'former && ofFormer -> former || ofFormer in const logged = former && ofFormer && aged ? { ...aged, recentExits: logExits(aged, fold, former.key, ofFormer) } : aged',
+      'there are both or neither',
+    ],
+    [
+      "[] -> [\"Stryker was here\"] in { exits, recentExits = [], subject }: Pick<Starts & Exits, 'exits' | 'recentExits' | 'subject'>,",
+      NO_KEY,
+    ],
+    [
+      '[] -> ["Stryker was here"] in function listRecent({ recentExits = [], subject }: Log, nowUs: number): readonly KubeletExit[] {',
+      NO_KEY,
+    ],
+    [
+      'record.healthySinceUs !== undefined -> true in const isOver = record.healthySinceUs !== undefined && (recent.at(-1)?.atUs ?? 0) < record.healthySinceUs',
+      NOT_A_NUMBER,
+    ],
+    [
+      'startedAtUs !== undefined -> true in const late = listRecent(record, nowUs).filter(({ startedAtUs, atUs }) => startedAtUs !== undefined && atUs - startedAtUs >= trialUs)',
+      NOT_A_NUMBER,
+    ],
     [
       'known === undefined -> false in if (known === undefined || last === undefined) return false',
       'without a record there is no process in it',
