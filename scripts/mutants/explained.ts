@@ -95,6 +95,20 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       NARROWS,
     ],
   ]),
+  ...explain('src/decision/effects-of-assign.ts', [
+    [
+      "snapshot.assigned.kind === 'source' -> true in const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined",
+      HOLDS_NOTHING,
+    ],
+    ...["before !== 'local' -> true", '\'local\' -> ""'].map(
+      (change) =>
+        [`${change} in if (before !== undefined && before !== 'local' && sameRef(before, source)) {`, 'a text names no ConfigMap'] as const,
+    ),
+    [
+      "localConfig !== undefined -> true in put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),",
+      'JSON leaves out what is undefined, and readers take it for missing',
+    ],
+  ]),
   ...explain('src/decision/restart-limit.ts', [
     [
       'now.monotonicUs - record.atUs < HOUR_US -> now.monotonicUs - record.atUs <= HOUR_US in const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)',

@@ -3,6 +3,7 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
+import { isDamage } from '../../src/evidence/kind.ts'
 import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
@@ -108,7 +109,7 @@ t.test('what the node was before a version arrived is no doing of that version',
   t.ok(by({ uid: A.uid, resourceVersion: '2' }) !== undefined, 'another version of it was not')
 })
 
-const NOTHING_WANTED = { assigned: { kind: 'unknown' }, nextStart: { kind: 'unknown', detail: '' } } as const
+const NOTHING_WANTED = { assigned: { kind: 'damaged', detail: '' }, nextStart: { kind: 'unknown', detail: '' } } as const
 
 t.test('which process is asked for evidence', async (t) => {
   const { trialUs } = POLICY
@@ -143,6 +144,10 @@ t.test('nothing is observed where nothing was asked', async (t) => {
   t.same(kinds({}), ['process', 'healthz', ...EVIDENCE_KINDS.filter((kind) => kind !== 'process' && kind !== 'healthz')])
   t.same(kinds({ evidence: undefined }), [])
   t.same(kinds({ proven: keyOf(B) }), [], 'nor where nothing is on trial')
+})
+
+t.test('which words a record may have for damage', async (t) => {
+  t.same(['transient', 'one-way', 'other', ''].map(isDamage), [true, true, false, false])
 })
 
 t.test('evidence is known where all that is required says yes', async (t) => {

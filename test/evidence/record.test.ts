@@ -135,6 +135,9 @@ t.test('what was recorded is read again', async (t) => {
   )
   t.notOk(isEvidenceRecord({ bootId: 'b', process: { invocationId: 'i' } }))
   t.notOk(isEvidenceRecord({ bootId: 'b', baseline: { candidate: 1 } }))
+  const { process } = recordStory({})
+  t.ok(isEvidenceRecord({ bootId: 'b', process }))
+  t.notOk(isEvidenceRecord({ bootId: 'b', process: { ...process, requests: undefined } }))
 })
 
 t.test('the record stays small, whatever is answered', async (t) => {

@@ -9,7 +9,7 @@ import {
 } from '../../src/evidence/judge.ts'
 import { ALL_REQUIRED, OPTIONAL_KINDS } from '../../src/evidence/kinds.ts'
 import { A, B, contentOf, health, hold, judged, keyOf, POLICY, restartTo, runs, runsNothing, verdict } from '../decision/snapshots.ts'
-import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './samples.ts'
+import { API_SERVER, find, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './samples.ts'
 
 const READY = [5, node('True', { reportedAt: 1, answeredAt: 5 })] as const
 const LEASE = [
@@ -92,6 +92,10 @@ t.test('a no that nobody can compare with before holds a trial, unless somebody 
   t.same(missing(NOT_READY), ['ready'])
   t.same(listUncompared(snapshotOf({ ...NOT_READY, now: 600 })), ['ready'])
   t.same(listUncompared(snapshotOf({ seen: [READY], now: 600 })), [])
+  const { answer, detail } = find('ready', { ...NOT_READY, now: 600 })
+  t.equal(answer, 'unknown')
+  t.match(detail, /; how that was before is not known$/)
+  t.equal(find('static-pods', { before: [staticPods([API_SERVER])], seen: LOST_PODS, now: 600 }).answer, 'unknown', 'nor for long enough')
   t.same(missing(promoted(contentOf(B))), [], 'a person')
   t.same(missing(promoted(contentOf(A))), ['ready'], 'a person vouched for another config')
   t.same(missing({ ...NOT_READY, snapshot: { lastKnownGood: hold(B) } }), [], 'it was promoted here')
