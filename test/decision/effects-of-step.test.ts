@@ -70,6 +70,7 @@ t.test('a return to local forgets what passed a trial, so that it has a whole on
 t.test('a return to local that was cut off goes on by the turn that it had, with what it left', async (t) => {
   const reset = { kind: 'reset-to-local', from: A, shared: true } as const
   const written = (step: Action) => records(step, snapshot()).flatMap((effect) => (effect.kind === 'put' ? [effect.record] : [effect.kind]))
+  t.match(records(reset, snapshot())[0], { record: 'spread', value: { source: 'local' } })
   t.same(written(reset), ['spread', 'left', 'assigned', 'last-known-good', 'previous', 'trial-boots'])
   t.same(written({ ...reset, from: 'local' }), ['assigned', 'last-known-good', 'previous', 'trial-boots'])
 })
@@ -144,8 +145,8 @@ t.test('a trial', async (t) => {
   t.strictSame(records(promote, inTrial({ proven: undefined })), moved)
   const asked = { hold: 'none', rollback: undefined, retry: false, promote: { content: contentOf(B) } } as const
   t.strictSame(
-    records({ kind: 'prove', key: keyOf(B) }, inTrial({ requests: asked })).slice(-2),
-    [{ kind: 'clear-request', request: 'promote' }, NO_TRIAL],
+    records({ kind: 'prove', key: keyOf(B) }, inTrial({ requests: asked })).slice(-3),
+    [{ kind: 'put', record: 'proven', value: { key: keyOf(B) } }, { kind: 'clear-request', request: 'promote' }, NO_TRIAL],
     'as somebody has asked',
   )
   const contents = [{ hash: 'hash', content: contentOf(B) }]
@@ -300,7 +301,7 @@ t.test('what a step tells', async (t) => {
       ['info: paused by x: no other version of it is activated, and one that fails is left until the pause is lifted'],
     ],
     [records('plan'), wasPaused('label'), [/^info: paused by plan/]],
-    [records('plan'), snapshot({ recordedChannelState: { channel: 'label' } }), [/^info: paused by plan/]],
+    [records('plan'), snapshot({ recordedChannelState: pausedBy(undefined) } as unknown as Partial<Snapshot>), [/^info: paused by plan/]],
     [records(undefined), wasPaused('label'), ['info: the cluster no longer pauses this node']],
     [records(undefined), snapshot(), []],
     [
