@@ -76,7 +76,7 @@ const EFFECTS: EffectsOf = {
     const why = isRequested ? 'reset was requested on the node' : removed
     const subject = isUpstream && !isRequested ? 'Node.Spec.ConfigSource is empty' : why
     const { proven, running } = snapshot
-    const keepsProof = proven !== undefined && running.kind === 'known' && running.key === proven && running.content !== LOCAL_CONTENT
+    const keepsProof = running.kind === 'known' && running.key === proven && running.content !== LOCAL_CONTENT
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),

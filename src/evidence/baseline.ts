@@ -50,8 +50,8 @@ function isBaselineNeeded(baseline: Baseline, facts: BaselineFacts & Pick<Snapsh
 }
 
 /** undefined: there is none. */
-export function findBaseline(evidence: EvidenceRecord | undefined, facts: BaselineFacts): Baseline | undefined {
-  return [evidence?.baseline, evidence?.displaced].find((each) => each !== undefined && concernsRunning(each, facts))
+export function findBaseline({ baseline, displaced }: EvidenceRecord, facts: BaselineFacts): Baseline | undefined {
+  return [baseline, displaced].find((each) => each !== undefined && concernsRunning(each, facts))
 }
 
 /**
@@ -89,12 +89,7 @@ export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced
   const { ready, serving, endpoint, staticPods, ...others } = joinAll(({ carry }) => carry?.(before, isSameKubelet))
   const { ofPromoted, beforeBoot } = before
   // In the order of earlier agents, so that the record on disk is the same.
-  return {
-    ...{ ready, serving, endpoint, ...others },
-    ...(ofPromoted === true && { ofPromoted }),
-    ...(beforeBoot === true && { beforeBoot }),
-    staticPods,
-  }
+  return { ready, serving, endpoint, ...others, ofPromoted, beforeBoot, staticPods }
 }
 
 /** The baseline, with what has to be brought back in place of what was broken by then. */
