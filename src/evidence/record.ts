@@ -119,15 +119,15 @@ function followBaseline(record: EvidenceRecord | undefined, running: KnownRunnin
  * have no trial.
  */
 function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
-  const { content, key } = running
+  const { content, key, invocationId } = running
   if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven || key === baseline.candidate) return baseline
-  const isNext = process?.invocationId === baseline.invocationId
+  const isNext = process?.invocationId === baseline.invocationId && invocationId !== baseline.invocationId
   return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key, changed: undefined } : baseline
 }
 
 /** Systemd counts its own restarts anew after that of the agent: no other process came between. */
 function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: KnownRunning, fold: EvidenceFold): boolean {
-  const last = fold.restarts?.at(-1)
+  const last = fold.restarts?.findLast(({ bootId }) => bootId === fold.now.bootId)
   if (last === undefined || last.target !== candidate || last.invocationBefore !== invocationId || fold.nRestarts !== 0) return false
   return startedAtUs >= last.atUs && startedAtUs - last.atUs <= fold.startDeadlineUs
 }
