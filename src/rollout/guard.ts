@@ -134,13 +134,12 @@ export class RolloutGuard {
     }
   }
 
-  verdict(limit: Limit): GuardVerdict {
-    const alive = [...this.#nodes].filter(([, known]) => counts(known))
-    const started = alive.length + this.#gone.size
-    const hurt = [
-      ...alive.map(([node, known]) => ({ node, how: this.#howHurt(known) })),
-      ...[...this.#gone].map(([node, { how }]) => ({ node, how })),
-    ]
+  /** @param excluded nodes that count for nothing in the rollout */
+  verdict(limit: Limit, excluded: readonly string[] = []): GuardVerdict {
+    const alive = [...this.#nodes].filter(([node, known]) => counts(known) && !excluded.includes(node))
+    const lost = [...this.#gone].filter(([node]) => !excluded.includes(node))
+    const started = alive.length + lost.length
+    const hurt = [...alive.map(([node, known]) => ({ node, how: this.#howHurt(known) })), ...lost.map(([node, { how }]) => ({ node, how }))]
       .filter((each): each is HurtNode => each.how !== undefined)
       .sort((a, b) => (a.node < b.node ? -1 : 1))
     const gone = hurt.filter(({ how }) => how === 'gone').length

@@ -86,8 +86,8 @@ export const EMPTY_RECORD: RolloutRecord = { state: undefined, entries: new Map(
 export const STATE_KEY = 'state'
 export const NODE_PREFIX = 'node.'
 /**
- * Who halts a rollout from outside writes vetoes as `guard_1`: no Node can have a name with `_`, and
- * agents of every version read such a veto as one of a node.
+ * Who halts a rollout from outside writes vetoes as `guard_1`. No Node can have a name with `_`,
+ * and agents of every version read such a veto as one of a node.
  */
 export const GUARD_PREFIX = 'guard_'
 

@@ -97,6 +97,13 @@ t.test('a node that is gone counts, unless somebody has taken it away', async (t
   t.same(show(guard.verdict(NONE)), ['n3 not ready'], 'there is a node of this name again')
 })
 
+t.test('a node that an administrator excludes counts for nothing', async (t) => {
+  const guard = guardOf(5)
+  guard.see(started('n1', { failed: true }))
+  guard.remove('n2')
+  t.same(guard.verdict(NONE, ['n1', 'n2']), { started: 1, hurt: [], exceeds: false })
+})
+
 t.test('another uid is another machine', async (t) => {
   const guard = guardOf(5)
   guard.see(started('n1', { ready: false }))

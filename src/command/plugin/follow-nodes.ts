@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Follows all Nodes: lists them in pages, watches them from there on, and goes on after each end of
- * the watch, as a reflector does. Pure but for the API. Facts are kept of a Node, the object is not.
+ * the watch, as a reflector does. The facts that are made of a Node are kept, the object is not.
+ * Pure but for the API.
  */
 import type { KubeWatchEnd } from '../../ports/kube-api.ts'
 import { identityOf } from '../../source/kube-object.ts'

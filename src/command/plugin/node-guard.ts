@@ -70,7 +70,7 @@ export class NodeGuard {
     guard.tellStarted([...record.words.entries].filter(([, { generation }]) => generation === state.generation).map(([name]) => name))
     if (progress.finished) guard.finish()
     if (watch.lists === 0) return undefined
-    const verdict = guard.verdict(this.#limit)
+    const verdict = guard.verdict(this.#limit, plan.excluded)
     return { limit: this.#limit, verdict, mustHalt: this.#isConfirmed(watch, verdict), isOver: guard.isOver(plan.spreadUs) }
   }
 
