@@ -9,7 +9,7 @@
  */
 import { MINUTE_US } from '../values/durations.ts'
 
-/** What one reading of a Node says. */
+/** One reading of a Node. */
 export interface NodeSight {
   readonly name: string
   /** Another uid is another machine. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a Node says to the guard of a rollout: see `src/rollout/guard.ts`. Pure. */
+/** Reads what a Node says to the guard of a rollout: see `src/rollout/guard.ts`. Pure. */
 import type { NodeSight } from '../../rollout/guard.ts'
 import { identityOf, isOlder } from '../../source/kube-object.ts'
 import type { ConfigSource } from '../../subject/config-source.ts'
