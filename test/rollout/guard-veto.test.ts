@@ -48,6 +48,19 @@ t.test('it writes as many as the plan asks for, and one in stage 0', async (t) =
   t.same(keysOf(vetoesOn({ state: state(7, 2) }, many, 'maxVetoes: 2', 'guard_1')), ['node.guard_2', 'node.guard_3'])
 })
 
+t.test('only the last of them says how many it leaves out, and they are short where the record is nearly full', async (t) => {
+  const many = hurt(...Array.from({ length: 40 }, (_, index) => `node-${index}`))
+  const before = { state: state(7, 2) }
+  const texts = Object.values(vetoesOn(before, many, 'maxVetoes: 2') ?? {})
+  t.same(
+    texts.map((text) => / and \d+ more$/.test(text)),
+    [false, true],
+  )
+  const room = MOST_RECORD_BYTES - bytesOf(new Map(Object.entries(before))) - 'note'.length
+  const short = vetoesOn({ ...before, note: 'x'.repeat(room - 250) }, many, 'maxVetoes: 2')
+  t.ok(short && bytesOf(new Map(Object.entries(short))) <= 250)
+})
+
 t.test('no Node can have the name of a guard', async (t) => {
   for (const key of Object.keys(vetoesOn({ state: state(7, 2) }, hurt('a'), 'maxVetoes: 5') ?? {}))
     t.equal(isObjectName(key.slice('node.'.length)), false, key)

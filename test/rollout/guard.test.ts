@@ -158,7 +158,9 @@ t.test('a finished rollout is over when its last nodes have started, and had the
   t.equal(guard.isOver(5 * MINUTE_US), false, 'n4 may be hurt')
   guard.pass(2 * MINUTE_US)
   t.equal(guard.isOver(5 * MINUTE_US), true, 'it is')
+  t.equal(guard.isOver(60 * MINUTE_US), true, 'no node is left to start it')
   guard.see(sight('n5'))
+  t.equal(guard.isOver(60 * MINUTE_US), false, 'one has come')
   t.equal(guard.isOver(5 * MINUTE_US), true, 'a node that never starts is not waited for without end')
 })
 

@@ -13,7 +13,7 @@ import { listPages } from '../list-pages.ts'
 import type { PluginContext } from './command.ts'
 import { LIST_NODES, NODES_PATH } from './node-state.ts'
 
-export interface NodeFollower<T> {
+interface NodeFollower<T> {
   /** Empty: all Nodes. */
   readonly selector: string
   /** Empty: the Nodes are listed first. */

@@ -8,7 +8,7 @@ import { type NodeState, readNodeState } from './node-state.ts'
 import { configOfNode } from './users.ts'
 
 /** The content of one generation, as Nodes name it. */
-export interface GuardedContent {
+interface GuardedContent {
   readonly namespace: string
   readonly name: string
   readonly uid: string
