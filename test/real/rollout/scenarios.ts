@@ -10,6 +10,7 @@ import { scenario } from '../lab/runner.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { DEPLOY, readManifests } from '../rights/manifests.ts'
 import { withFleet } from './fleet.ts'
+import { playGuard } from './guard.ts'
 import { playCanary, playControlPlanes } from './small-fleets.ts'
 import { playTwenty } from './twenty.ts'
 
@@ -53,6 +54,15 @@ export function addRolloutScenarios(program: string, hasModernPlane: boolean): v
           withFleet(plane, program, CONTROL_PLANES, (fleet) => playControlPlanes(step, fleet)),
         ])
         for (const fleet of fleets) if (fleet.status === 'rejected') throw fleet.reason
+      }),
+    TIMEOUT,
+  )
+  scenario(
+    'rollout: a node that is hurt, and the Job that halts the rollout for that',
+    (step) =>
+      withModernPlane(step, async (plane) => {
+        await grant(plane, { policy: true })
+        await withFleet(plane, program, CONFIG, (fleet) => playGuard(step, fleet, program))
       }),
     TIMEOUT,
   )
