@@ -45,10 +45,9 @@ function openNode(time: FakeTime, nodeName: string) {
   })
   const look = (of: Snapshot, phase: Phase) =>
     reporter.decided({ ...of, now: clock.now(), nodeName }, { kind: 'wait', phase, detail: phase, untilUs: 0 })
-  // Servers of today have no status.config.
-  const isCounted = (body: unknown) => !JSON.stringify(body).includes('"config"')
-  const patchesSince = (sinceMs: number) =>
-    api.requests.filter(({ method, atMs, body }) => method === 'PATCH' && atMs >= sinceMs && isCounted(body))
+  // As servers of today do.
+  api.dropsConfig = true
+  const patchesSince = (sinceMs: number) => api.requests.filter(({ method, atMs }) => method === 'PATCH' && atMs >= sinceMs)
   return { api, look, patchesSince, stop: () => publisher.stop() }
 }
 
@@ -80,10 +79,10 @@ t.test('an edit of what nodes share does not make each of them write to its Node
   await time.advance(29_000)
   for (const { api, patchesSince } of nodes) {
     t.match(api.conditions.at(-2), { reason: 'Waiting' })
-    t.ok(patchesSince(editMs).length <= 4)
+    t.ok(patchesSince(editMs).length <= 2)
   }
   const all = nodes.flatMap(({ patchesSince }) => patchesSince(editMs))
-  t.ok(all.length < NODES * 2.3, `${all.length} writes: most nodes have come to their wait by then`)
+  t.ok(all.length < NODES * 1.15, `${all.length} writes: most nodes have come to their wait by then`)
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
 
@@ -98,7 +97,7 @@ t.test('an edit that leaves what runs as it is does not make each node write to 
   await time.advance(29_000)
   for (const { api, patchesSince } of nodes) {
     t.match(api.conditions.at(-2), { reason: 'Promoted', message: /@200 has passed/ })
-    t.equal(patchesSince(editMs).length, 2, 'condition and annotation')
+    t.equal(patchesSince(editMs).length, 1, 'condition and annotation in one write')
   }
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
@@ -124,7 +123,7 @@ t.test('a burst of edits does not put off what a node has to tell of the first o
   await time.advance(10_000)
   edit('400')
   await time.advance(30_000)
-  t.ok(patchesSince(110_000).length <= 4, 'the first two in one write, and the third')
+  t.ok(patchesSince(110_000).length <= 2, 'the first two in one write, and the third')
   await stop()
 })
 
@@ -169,6 +168,6 @@ t.test('an edit that is taken back before a node has told of it leaves nothing t
     return findSlot(reverted, 'settled', back, { ...PROMOTED, message: '@300' }, waiting)
   }
   t.equal(revert(100).atUs, waiting.atUs)
-  t.equal(revert(131).atUs, undefined, 'but that it no longer waits is told at once')
+  t.ok((revert(131).atUs ?? 0) >= 131e6, 'nor that it no longer waits')
   t.end()
 })
