@@ -5,9 +5,9 @@
  * (`nodeStatusStrategy` keeps only `spec` as it was), and NodeRestriction judges both paths alike
  * (`admitNode`). So what a node has to tell is one write, and nobody sees half of it.
  *
- * Where the server or a right refuses that patch for good, or a field is missing in the answer, each
- * field is written alone for a while, by the path of its own. Then one field that is refused holds
- * up no other.
+ * Where the server or a right refuses that patch for good, or a field is missing in the answer,
+ * each field is written alone for a while, by the path of its own. Then one field that is refused
+ * holds up no other.
  */
 import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
@@ -17,7 +17,7 @@ import type { WorkOptions } from './node-field.ts'
 import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
-/** What `FieldWork` is to its owner, whatever the field. */
+/** A `FieldWork` of any field, as its owner sees it. */
 export interface JointField extends Work {
   dueTogetherInMs(): number | undefined
   looksFirst(): boolean

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Publishes the agent's reports to the API server: the Node's `status.config`, conditions,
- * annotation and label in one write, and events. Both have a worker of their own, so one that waits
- * or is refused delays neither the other nor the loop. Not created without an API server (directory of
- * manifests).
+ * annotation and label in one write, and events. Both have a worker of their own, so one that
+ * waits or is refused delays neither the other nor the loop. Not created without an API server
+ * (directory of manifests).
  */
 import type { NodeReport, OpenChannel } from './channel.ts'
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channels.ts'

@@ -18,11 +18,11 @@ import type { Condition, ConditionReason } from './reasons.ts'
 /** A True about the version before is outdated for no longer. */
 const LONGEST_US = 30e6
 
-/** What is shared cannot be used, and nothing follows from it. */
+/** The shared object cannot be used, and nothing follows from it. */
 const UNUSABLE: readonly ConditionReason[] = ['Invalid', 'DownloadFailed']
 /** Told without a turn of the node's own, as all nodes may at the same moment. */
 const FAULTS: readonly ConditionReason[] = [...UNUSABLE, 'Refused']
-/** What a node may show whose content another change gives back, or leaves as it is. */
+/** A node may show these whose content another change gives back, or leaves as it is. */
 const BEFORE_REST: readonly ConditionReason[] = [...FAULTS, 'RolledBack', 'Waiting', 'Preflight', 'Draining', 'Promoted', 'Local']
 
 /** The condition that a node has to write, and when. */

@@ -147,7 +147,7 @@ t.test('what a lost answer left half-told is told again', async (t) => {
         say(n, (time.nowMs + 500) * 1000)
         await time.advance(3000)
       }
-      // Beyond all backoffs, with Retry-After, and the longest time over which what is shared is told.
+      // Beyond all backoffs, and the longest time over which what is shared is told.
       await time.advance(12 * 900_000)
       t.same(shows(3), wanted(3))
       const before = writes().length

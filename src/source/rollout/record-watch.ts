@@ -8,6 +8,9 @@ import { keepRunning, type ObjectView, watchObject } from '../object-watch.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
 import { describeMissingRecord, type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
 
+/** Over what time the nodes of a fleet read it again: well below `lookUs` of a trial of minutes. */
+const REREAD_MS = 10_000
+
 export class RecordWatch {
   readonly ref: RecordRef
   readonly contact = new Contact()
@@ -52,7 +55,8 @@ export class RecordWatch {
     const { namespace, name } = this.ref
     const collection = `/api/v1/namespaces/${namespace}/configmaps`
     // No watch tells that the record was restored, and other nodes wait only for `lookUs`.
-    const watched = { collection, kind: 'ConfigMap', namespace, name, afterBreak: 'read' } as const
+    const afterBreak = { first: 'read', withinMs: REREAD_MS } as const
+    const watched = { collection, kind: 'ConfigMap', namespace, name, afterBreak } as const
     const observer = {
       onView: (view: ObjectView) => this.#see(view),
       onSynced: () => this.contact.synced(this.#nowUs()),
