@@ -8,6 +8,7 @@
  * the node in its own turn, and what is set on its Node alone, are told at once.
  */
 
+import { findConfigMapPause } from '../decision/find-pause.ts'
 import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -20,6 +21,8 @@ const LONGEST_US = 30e6
 
 /** The shared object cannot be used, and nothing follows from it. */
 const UNUSABLE: readonly ConditionReason[] = ['Invalid', 'DownloadFailed']
+/** Of an operator of the node, or told when the ConfigMap's pause begins. */
+const PAUSES: readonly ConditionReason[] = ['Paused', 'HeldLocal']
 /** Told without a turn of the node's own, as all nodes may at the same moment. */
 const FAULTS: readonly ConditionReason[] = [...UNUSABLE, 'Refused']
 /** A node may show these whose content another change gives back, or leaves as it is. */
@@ -32,6 +35,8 @@ export interface Slot {
   readonly atUs: number | undefined
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
+  /** The ConfigMap paused the node then. */
+  readonly isPaused?: boolean
 }
 
 /**
@@ -49,9 +54,15 @@ export function findSlot(
   const beforeUs = before?.atUs ?? Number.NEGATIVE_INFINITY
   const isAhead = beforeUs > snapshot.now.monotonicUs
   const shown = isAhead ? before?.shown : before?.condition
-  const atUs = isShared(phase, condition, shown) ? findSharedSlot(snapshot, wanted, condition, shown) : undefined
+  const isPaused = findConfigMapPause(snapshot) !== undefined
+  const isPauseNew = before?.isPaused !== undefined && before.isPaused !== isPaused && areOfRest(condition, shown)
+  const atUs = isPauseNew
+    ? fromNowUs(snapshot)
+    : isShared(phase, condition, shown)
+      ? findSharedSlot(snapshot, wanted, condition, shown)
+      : undefined
   // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown }
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, isPaused }
 }
 
 /**
@@ -69,7 +80,7 @@ function isSame(a: Condition, b: Condition): boolean {
 
 /**
  * A change that is set on this Node alone is recorded as one whose spread is over. Nothing is
- * recorded of what cannot be used: that is shared where the Node is as it was.
+ * recorded of what cannot be used: that is shared where the Node and its overlay are as they were.
  *
  * @returns undefined: no change that nodes share
  */
@@ -79,14 +90,30 @@ function findSharedSlot(
   condition: Condition,
   shown: Condition | undefined,
 ): number | undefined {
-  const { now, nodeName, policy, spread } = snapshot
-  // By the name alone: the turn itself follows from the version as well.
-  const delayUs = spreadDelayUs(nodeName, 'local', longestUs(policy))
+  const { now, spread, desired } = snapshot
   const isOver = condition.status === 'True' && shown !== undefined && UNUSABLE.includes(shown.reason)
-  if (isOver || UNUSABLE.includes(condition.reason)) return mayNodeHaveChanged(snapshot) ? undefined : now.monotonicUs + delayUs
+  if (isOver || UNUSABLE.includes(condition.reason)) {
+    const isOwn = mayNodeHaveChanged(snapshot) || (desired.kind === 'invalid' && desired.isSeen === true)
+    return isOwn ? undefined : fromNowUs(snapshot)
+  }
   if (wanted === undefined || spread === undefined) return undefined
   if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
-  return spread.sinceUs + delayUs
+  return spread.sinceUs + delayUs(snapshot)
+}
+
+/** Nothing but the pause is new: not that a trial begins or has ended as well. */
+function areOfRest({ reason }: Condition, shown: Condition | undefined): boolean {
+  const isOfRest = (each: ConditionReason) => each === 'Paused' || BEFORE_REST.includes(each)
+  return reason !== 'RolledBack' && isOfRest(reason) && shown !== undefined && isOfRest(shown.reason)
+}
+
+function fromNowUs(snapshot: Snapshot): number {
+  return snapshot.now.monotonicUs + delayUs(snapshot)
+}
+
+/** By the name alone: the turn itself follows from the version as well. */
+function delayUs({ nodeName, policy }: Snapshot): number {
+  return spreadDelayUs(nodeName, 'local', longestUs(policy))
 }
 
 function longestUs({ spreadUs }: Snapshot['policy']): number {
@@ -99,7 +126,7 @@ function longestUs({ spreadUs }: Snapshot['policy']): number {
  * node's own is told while it lasts, so what it ends in follows on that.
  */
 function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
-  if (condition.deliberate === true || shown?.deliberate === true) return false
+  if (condition.deliberate === true || shown?.deliberate === true || PAUSES.includes(condition.reason)) return false
   if (phase === 'settled' && condition.status === 'True') return shown !== undefined && BEFORE_REST.includes(shown.reason)
   return PHASES[phase].isBeforeTurn === true || FAULTS.includes(condition.reason)
 }

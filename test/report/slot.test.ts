@@ -274,3 +274,19 @@ t.test('of a fleet that refuses an edit, each node writes once to its Node, and 
   t.ok(all.length < NODES * 1.1, `${all.length} writes: preflight takes a second, and few tell of it before`)
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
+
+t.test('a pause of the ConfigMap, and its end, are told in the slot; one of this Node is told at once', (t) => {
+  const pausedBy = (on: 'Node' | 'ConfigMap' | undefined) =>
+    snapshot({
+      recordedChannelState: { ...UNCHANGED.recordedChannelState, paused: on && { on, by: `${on} x` } },
+      spread: { bootId: 'b1', source: next, sinceUs: 99e6 },
+    })
+  const paused = { status: 'False', reason: 'Paused', message: 'paused' } as const
+  const running = findSlot(pausedBy(undefined), 'settled', good, PROMOTED, undefined)
+  const shared = findSlot(pausedBy('ConfigMap'), 'paused', next, paused, running)
+  t.ok((shared.atUs ?? 0) >= 100e6)
+  t.equal(findSlot(pausedBy('Node'), 'spread', next, paused, running).atUs, undefined)
+  const later = { ...pausedBy(undefined), now: { ...snapshot().now, monotonicUs: 300e6 } }
+  t.ok((findSlot(later, 'settled', good, { ...PROMOTED, message: 'goes on' }, shared).atUs ?? 0) >= 300e6)
+  t.end()
+})
