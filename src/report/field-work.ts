@@ -11,67 +11,11 @@
  * parking, the budget for the long run, a server that has only just come back, and the slot of this
  * node. One can end before the others.
  */
-import type { Clock } from '../ports/clock.ts'
-import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
-import type { Log } from '../ports/log.ts'
+import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
+import type { NodeField, WantedWhen, WorkOptions } from './node-field.ts'
 import type { Work } from './report-worker.ts'
 import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
-export interface WorkOptions {
-  readonly api: KubeApi
-  readonly nodeName: string
-  readonly clock: Clock
-  readonly log: Log
-  /** In [0, 1). */
-  readonly random: () => number
-}
-
-/** When a value may be written. */
-export interface WantedWhen {
-  /**
-   * The cause of the value also keeps it from being written, so it may be outdated once it can be.
-   * Then the Node is only read until the server has answered for a while.
-   */
-  readonly cutOff?: boolean | undefined
-  /** CLOCK_MONOTONIC. Not before: all nodes have something to write at the same moment. */
-  readonly slotUs?: number | undefined
-}
-
-/** `Seen`: the field as the server shows it, which may have more in it than `Wanted`. */
-export interface NodeField<Wanted, Seen = Wanted> {
-  /** For the log. */
-  readonly name: string
-  /** The log level of a write. The transitions behind it have log lines of their own. */
-  readonly announce: 'info' | 'debug'
-  /** The file in deploy/rbac that grants the right to write it. */
-  readonly grantedBy: string
-  /** Logged once when the server drops the field. */
-  readonly dropped: string
-  /** Servers of today do not have the field, so that they drop it is no warning. */
-  readonly mayBeDropped?: true
-  /**
-   * The value to write depends on the one that the server has: read that before the first write.
-   */
-  readonly readsFirst: boolean
-  /** The burst and then the rate of requests. Absent: no limit in the long run. */
-  readonly longRun?: { readonly inARow: number; readonly everyMs: number }
-  /** Written when publishing is switched off. Absent: the field stays as it is. */
-  readonly finalValue?: Wanted
-  read(node: unknown): Seen | 'absent'
-  shows(seen: Seen | 'absent', wanted: Wanted): boolean
-  /**
-   * Whether a write must not wait for the budget, because the value on the server is misleading.
-   */
-  isUrgent?(seen: Seen | 'absent', wanted: Wanted): boolean
-  same(a: Wanted, b: Wanted): boolean
-  /** @param before the value on the server, if it is known */
-  write(nodeName: string, wanted: Wanted, before: Seen | 'absent' | undefined, wallMs: number): Omit<KubeRequest, 'method'>
-}
-
-/**
- * For a state that may keep changing back and forth. An ordinary rollout does not reach the limit.
- */
-export const LONG_RUN = { inARow: 60, everyMs: 10_000 } as const
 const REPAIR_EVERY_MS = 60_000
 /** For this long after a patch, a watch may still show the state before it. */
 const REPAIR_GRACE_MS = 2000
@@ -82,6 +26,14 @@ const REPAIR_GRACE_MS = 2000
 const SETTLED_MS = 75_000
 /** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
+
+/** One request about a field, until its answer is taken. */
+export interface Exchange {
+  readonly request: KubeRequest
+  /** Whether this Node has what the request was to write. */
+  isShownIn(node: unknown): boolean
+  settle(answer: KubeAnswer): void
+}
 
 export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #options: WorkOptions
@@ -94,6 +46,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   #wanted: Wanted | undefined
   #isCutOff = false
   #slotMs = Number.NEGATIVE_INFINITY
+  /** The slot has come, and the server had too much to do. */
+  #putOffUntilMs = Number.NEGATIVE_INFINITY
   /** Without a failure in between. undefined: not known. */
   #answersSinceMs: number | undefined
   /** The value seen last. undefined: not known. */
@@ -132,6 +86,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     if (cutOff && !this.#isCutOff) this.#answersSinceMs = undefined
     this.#isCutOff = cutOff
     this.#slotMs = slotUs === undefined ? Number.NEGATIVE_INFINITY : slotUs / 1000
+    if (slotUs === undefined) this.#putOffUntilMs = Number.NEGATIVE_INFINITY
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
@@ -178,6 +133,12 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   }
 
   dueInMs(): number | undefined {
+    const dueInMs = this.dueTogetherInMs()
+    return dueInMs === undefined ? undefined : Math.max(dueInMs, this.#pace.dueInMs())
+  }
+
+  /** The same where fields are written together: their owner has one pace for all of them. */
+  dueTogetherInMs(): number | undefined {
     const target = this.#target()
     if (target === undefined || this.#isShown()) return undefined
     const nowMs = this.#pace.nowMs()
@@ -185,33 +146,63 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
     const spentForMs = this.#isUrgent(target) ? 0 : this.#spentUntilMs - nowMs
     const settledInMs = this.#isCutOff && this.#answersSinceMs !== undefined ? this.#answersSinceMs + SETTLED_MS - nowMs : 0
-    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs, this.#slotMs - nowMs)
+    return Math.max(0, repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs, this.#slotInMs())
   }
 
+  /** For how long not to write what nodes share. 0: it is time, or there is nothing of that. */
+  slotInMs(): number {
+    return this.#target() === undefined || this.#isShown() ? 0 : this.#slotInMs()
+  }
+
+  /** The server has too much to do: what nodes share can wait. */
+  putOff(ms: number): void {
+    if (Number.isFinite(this.#slotMs)) this.#putOffUntilMs = this.#pace.nowMs() + ms
+  }
+
+  #slotInMs(): number {
+    return Math.max(0, Math.max(this.#slotMs, this.#putOffUntilMs) - this.#pace.nowMs())
+  }
+
+  /** Whether the Node has to be read before the value can be written. */
+  looksFirst(): boolean {
+    return (this.#isCutOff && this.#answersSinceMs === undefined) || (this.#field.readsFirst && this.#before === undefined)
+  }
+
+  /** Makes the next request about this field alone. */
   async attempt(): Promise<void> {
-    const { api, nodeName, clock, log } = this.#options
+    const exchange = this.begin()
+    if (exchange !== undefined) exchange.settle(await this.#options.api.request(exchange.request))
+  }
+
+  /** The next request: a look at the Node, or a write. undefined: there is nothing to do. */
+  begin(): Exchange | undefined {
+    const { nodeName, clock, log } = this.#options
     const field = this.#field
     const wanted = this.#target()
-    if (wanted === undefined) return
+    if (wanted === undefined) return undefined
     this.#spend()
-    const isUnsettled = this.#isCutOff && this.#answersSinceMs === undefined
-    if (isUnsettled || (field.readsFirst && this.#before === undefined)) return this.#look()
     const generation = this.#generation
+    const settle = (take: (answer: KubeAnswer) => void) => (answer: KubeAnswer) =>
+      generation === this.#generation ? take(answer) : this.#pace.hold(WRITE_SPACING_MS)
+    if (this.looksFirst()) {
+      const request = { method: 'GET', path: `/api/v1/nodes/${nodeName}` } as const
+      return { request, isShownIn: () => true, settle: settle((answer) => this.#look(answer)) }
+    }
     this.#meanwhile = undefined
     if (this.#announced !== wanted) log[field.announce](`updating ${field.name}`)
     this.#announced = wanted
-    const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
-    if (generation !== this.#generation) this.#pace.hold(WRITE_SPACING_MS)
-    else if (answer.kind === 'ok') this.#learn(field.read(answer.object), wanted)
-    else this.#failToWrite(answer)
+    return {
+      request: { method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) },
+      isShownIn: (node) => field.shows(field.read(node), wanted),
+      settle: settle((answer) => (answer.kind === 'ok' ? this.#learn(field.read(answer.object), wanted) : this.#failToWrite(answer))),
+    }
   }
 
-  async #look(): Promise<void> {
-    const { api, nodeName } = this.#options
-    const generation = this.#generation
-    const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
-    if (generation !== this.#generation) return this.#pace.hold(WRITE_SPACING_MS)
-    if (answer.kind !== 'ok') return this.#fail(answer)
+  #look(answer: KubeAnswer): void {
+    if (answer.kind !== 'ok') {
+      this.#fail(answer)
+      return
+    }
     this.#before = this.#field.read(answer.object)
     this.#server = this.#before
     this.#isThere = this.#before !== 'absent'

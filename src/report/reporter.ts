@@ -24,7 +24,7 @@ import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { Condition } from './reasons.ts'
 import type { ProbeResult } from './server.ts'
-import { findSlot, type Slot } from './slot.ts'
+import { findEventSlot, findSlot, type Slot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
 import { NOT_TIMED, type TrialTimer, timeApply, timeTrial } from './timers.ts'
@@ -123,7 +123,8 @@ export class Reporter {
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
     const slot = findSlot(snapshot, wait.phase, wanted, condition, this.#last?.slot)
-    this.#last = { summary: { condition, annotation, slotUs: slot.atUs }, slot, wanted, phase: wait.phase }
+    const summary = { condition, annotation, slotUs: slot.atUs, eventSlotUs: findEventSlot(slot, snapshot) }
+    this.#last = { summary, slot, wanted, phase: wait.phase }
     return this.#last.summary
   }
 

@@ -43,6 +43,15 @@ export function lookUs(trialUs: number): number {
 }
 
 /**
+ * Over what time the nodes of a fleet read the record again, when an API server goes away and each
+ * of their watches breaks. A node that may have something to write comes well within `lookUs`. One
+ * that only waits comes as late as it can, and sees what they have written.
+ */
+export function lookAgainWindowUs({ verdict, runs, trialUs }: Pick<RolloutNode, 'verdict' | 'runs' | 'trialUs'>): number {
+  return lookUs(trialUs) / (verdict !== undefined || runs ? 9 : 3)
+}
+
+/**
  * How long the record must not change before a control plane claims (R8): as long as a trial takes.
  */
 export function restUs(trialUs: number): number {

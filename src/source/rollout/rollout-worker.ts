@@ -17,7 +17,7 @@ import type { RolloutPort } from '../../ports/assignment-source.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import { firstLookWindowUs } from '../../rollout/order.ts'
+import { firstLookWindowUs, lookAgainWindowUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
@@ -230,6 +230,7 @@ export class RolloutWorker implements RolloutPort {
       ref,
       () => this.#sleeper.wake(),
       () => this.#readAgain(),
+      () => (this.#subject === undefined ? 0 : lookAgainWindowUs(this.#subject.node) / 1000),
     )
     opened.start()
     this.#watch = opened
