@@ -68,7 +68,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
   const progress: Progress | undefined = progressOf(
-    keepWaves(plan.plan, kept?.waves, undefined),
+    keepWaves(plan.plan, kept?.waves, kept?.zones),
     read.record,
     hash,
     observeRecord(undefined, sighting),
