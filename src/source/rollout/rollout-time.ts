@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The time in a rollout, for the windows of its plan. It is that of the API server, which each of
- * its answers tells, and CLOCK_MONOTONIC since: the clock of a node may be wrong. The offsets of the
+ * The time in a rollout, for the windows of its plan: that of the API server, which each of its
+ * answers tells, and CLOCK_MONOTONIC since. The clock of a node may be wrong. The offsets of the
  * time zone come from the helper, which is asked in the background.
  */
 import type { Clock } from '../../ports/clock.ts'
