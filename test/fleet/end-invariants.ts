@@ -49,7 +49,7 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
   const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
   const isBegun = hash === content.hash && Number(retry) >= plan.retry
   const isLate = ({ name: node, node: { traits, began } }: FleetAgent) => {
-    const kept = keepWaves(plan, began?.waves)
+    const kept = keepWaves(plan, began?.waves, began?.zones)
     if (config.excluded.includes(node) && (!isBegun || freeShare(kept, Number(stage)) < 1)) return false
     const excuse = isBegun ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', kept) : undefined
     return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane

@@ -18,6 +18,8 @@ export class Ledger {
   readonly replacedAtUs = new WeakMap<RecordObject | ConfigObject, number>()
   /** By config, node and words. */
   readonly claimedAtUs = new Map<string, number>()
+  /** By config and state. */
+  readonly stageOpenedUs = new Map<string, number>()
   generations = 0
 
   started(hash: string, start: Started): void {

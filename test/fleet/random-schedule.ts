@@ -7,13 +7,14 @@ import { type Content, contentOf, type Nature } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'
 import type { Traits } from './fleet-node.ts'
 import type { FleetEvent, Lie, PlacedNode, Schedule } from './schedule.ts'
+import { withZonesAndWindows } from './windows.ts'
 
 const HOUR = 3600
 const QUIET: ApiFaults = { lost: 0, latencyUs: [5_000, 100_000] }
 
 /** @param nodes undefined: from 1 to 20 */
 export function randomSchedule(seed: number, nodeCount?: number): Schedule {
-  return withExclusion(scheduleOf(seed, nodeCount), seededRandom(seed * 6007 + 1))
+  return withZonesAndWindows(withExclusion(scheduleOf(seed, nodeCount), seededRandom(seed * 6007 + 1)), seededRandom(seed * 4001 + 1))
 }
 
 const LIES: readonly [Lie, ...Lie[]] = ['false-proof', 'claim-and-hang', 'claim-as-control-plane', 'veto', 'false-begin', 'garbage']

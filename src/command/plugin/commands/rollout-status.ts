@@ -8,6 +8,7 @@ import { durationKind, type Kind } from '../../../settings/setting-kinds.ts'
 import { HOUR_US, parseDuration, SECOND_US } from '../../../values/durations.ts'
 import { type CommandLine, EXIT, type ExitCode, Misuse, switchOption } from '../../command.ts'
 import { Outage } from '../../failure.ts'
+import { describePlan, documentPlan } from '../../plan-text.ts'
 import { paint, plainText, type Tone } from '../../terminal.ts'
 import { PLUGIN_NAME, type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { checkMayHalt, type GuardLook, haltRollout, NodeGuard } from '../node-guard.ts'
@@ -95,12 +96,12 @@ async function followWith(
     shown = text
   }
   const showLook = async (look: Seen): Promise<void> => {
-    if (isForPeople) show(isWatched ? renderBar(look, terminal.color, terminal.width ?? 80) : describeProgress(look))
+    if (isForPeople) show(isWatched ? renderBar(look, context, terminal.width ?? 80) : describeProgress(look, context))
     else if (options.output === 'json') show(JSON.stringify(documentLook(context, look)))
     else show(`---\n${(await context.formatYaml(documentLook(context, look))).trimEnd()}`)
   }
   const end = (look: Seen, code: ExitCode): ExitCode => {
-    const lines = isForPeople ? listNodesOf(look, terminal.color) : []
+    const lines = isForPeople ? [...listPlan(look, context), ...listNodesOf(look, terminal.color)] : []
     terminal.out(`${isLive ? '\n' : ''}${lines.map((text) => `${text}\n`).join('')}`)
     return code
   }
@@ -157,13 +158,15 @@ function describeTooLate(name: string): string {
 }
 
 /** For programs: fields are added, never renamed or removed. */
-function documentLook({ namespace }: PluginContext, { config, plan, progress, isPaused, nodes }: Seen): object {
+function documentLook({ namespace, wallMs }: PluginContext, { config, hash, plan, progress, isPaused, nodes }: Seen): object {
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'ConfigRolloutStatus',
     config: `${namespace}/${config.name}`,
     paused: isPaused,
     excluded: plan.excluded,
+    hash,
+    plan: documentPlan(plan, hash, wallMs()),
     /** null: the rollout of this content has not begun. */
     progress: progress ?? null,
     ...(nodes && { nodes: { limit: showLimit(nodes.limit), started: nodes.verdict.started, hurt: nodes.verdict.hurt } }),
@@ -174,7 +177,8 @@ function documentLook({ namespace }: PluginContext, { config, plan, progress, is
 const CELLS = 2
 
 /** One line of the terminal: `██ ██ █▒ ·· ·· ··  stage 2 of 5, 1 % of the nodes: 3 of 5 proofs`. */
-function renderBar(state: Seen, color: boolean, width: number): string {
+function renderBar(state: Seen, context: PluginContext, width: number): string {
+  const { color } = context.terminal
   const { progress, plan } = state
   const stages = Array.from({ length: plan.waves.length + 2 }, (_, stage) => {
     if (progress === undefined || stage > progress.stage) return paint({ text: '·'.repeat(CELLS), tone: 'faint' }, color)
@@ -187,19 +191,28 @@ function renderBar(state: Seen, color: boolean, width: number): string {
     )
   })
   const left = Math.max(0, width - stages.length * (CELLS + 1) - 2)
-  return `${stages.join(' ')}  ${describeProgress(state).replace('open to ', '').slice(0, left)}`
+  return `${stages.join(' ')}  ${describeProgress(state, context).replace('open to ', '').slice(0, left)}`
 }
 
 /** One line, without who has vetoed. */
-function describeProgress({ progress, isPaused, nodes }: Seen): string {
+function describeProgress({ progress, plan, hash, isPaused, nodes }: Seen, { wallMs }: PluginContext): string {
   const { hurt = [], started } = nodes?.verdict ?? {}
-  const pause = `${hurt.length === 0 ? '' : `; ${hurt.length} of ${started} nodes hurt`}${isPaused ? '; the config is paused' : ''}`
+  const { windows } = documentPlan(plan, hash, wallMs())
+  const shut = windows === null || windows.state === 'open' || windows.state === 'now' ? '' : `; ${windows.detail}`
+  const pause = `${hurt.length === 0 ? '' : `; ${hurt.length} of ${started} nodes hurt`}${isPaused ? '; the config is paused' : ''}${shut}`
   if (progress === undefined) return `the rollout has not begun${pause}`
   const { stage, lastStage, proofs, needed, claimed, finished, halted } = progress
   const place = `stage ${stage} of ${lastStage}, open to ${describeShare(progress)}`
   if (finished) return `${place}: finished${pause}`
   const trials = claimed.length === 0 ? '' : `, ${claimed.length} on trial`
   return `${place}: ${halted ? 'halted' : `${proofs} of ${needed} proofs${trials}`}${pause}`
+}
+
+/** The words of the plan about where and when, and the promise that zones do not make. */
+function listPlan({ plan, hash }: RolloutLook, { wallMs }: PluginContext): string[] {
+  const rows = describePlan(documentPlan(plan, hash, wallMs())).map(([name, text]) => `${name}: ${plainText(text)}`)
+  const most = plan.witnesses + plan.maxSilent
+  return plan.zones.length === 0 ? rows : [...rows, `Up to ${most} nodes of the next zone start before a stage opens it.`]
 }
 
 /** The names that the line leaves out. */
