@@ -8,6 +8,7 @@ import type { FleetWorld } from './fleet-world.ts'
 import { tellLie } from './liars.ts'
 import { parsedRecord } from './parsed.ts'
 import { type FleetEvent, recordName } from './schedule.ts'
+import { goneNodes, vanish } from './vanishing.ts'
 
 export function applyEvent(world: FleetWorld, event: FleetEvent): void {
   switch (event.kind) {
@@ -25,7 +26,19 @@ export function applyEvent(world: FleetWorld, event: FleetEvent): void {
       changeConfig(world, event.config, () => ({ paused: event.kind === 'pause' }))
       return
     case 'exclude':
-      changeConfig(world, event.config, ({ excluded }) => ({ excluded: [...excluded, event.name] }))
+      exclude(world, event.config, [event.name])
+      return
+    case 'include':
+      changeConfig(world, event.config, ({ excluded }) => ({ excluded: excluded.filter((name) => name !== event.name) }))
+      return
+    case 'exclude-gone':
+      exclude(world, event.config, goneNodes(world, event.config))
+      return
+    case 'vanish':
+      vanish(world, event)
+      return
+    case 'overload':
+      overload(world, event)
       return
     case 'annotation':
       changeConfig(world, event.config, () => ({ rollout: annotation(event.value, event.config) }))
@@ -124,6 +137,11 @@ function changeConfig(world: FleetWorld, name: string, change: (before: ConfigOb
   world.configSinceUs.set(world.config(name), world.queue.nowUs)
 }
 
+function exclude(world: FleetWorld, config: string, names: readonly string[]): void {
+  for (const name of names) world.ledger.excluded.add(name)
+  changeConfig(world, config, ({ excluded }) => ({ excluded: [...new Set([...excluded, ...names])] }))
+}
+
 function annotation(value: 'name' | 'off' | 'none', config: string): string | undefined {
   if (value === 'none') return undefined
   return value === 'off' ? 'off' : recordName(config)
@@ -161,6 +179,14 @@ function takeApiDown(world: FleetWorld, forSeconds: number): void {
   world.queue.after(forSeconds * SECOND_US, () => setApi(world, true))
 }
 
+function overload(world: FleetWorld, { share, retryAfterSeconds, forSeconds }: Extract<FleetEvent, { readonly kind: 'overload' }>): void {
+  const begun = { share, retryAfterUs: retryAfterSeconds * SECOND_US }
+  world.api.overload = begun
+  world.queue.after(forSeconds * SECOND_US, () => {
+    if (world.api.overload === begun) world.api.overload = undefined
+  })
+}
+
 function setApi(world: FleetWorld, up: boolean): void {
   if (world.api.up === up) return
   world.api.up = up
@@ -193,6 +219,7 @@ function assign(world: FleetWorld, nodes: readonly number[], config: string): vo
 
 export function healAll(world: FleetWorld): void {
   setApi(world, true)
+  world.api.overload = undefined
   for (const agent of world.agents) {
     awaken(world, agent)
     agent.partition(false)

@@ -56,6 +56,12 @@ export class FleetNode {
   /** When the node fails by itself, whatever it started. */
   failsAnyway: (content: Content) => number | undefined = () => undefined
   wasReimaged = false
+  /** An administrator or an autoscaler keeps new pods away from it. */
+  isCordoned = false
+  /** Its Node is gone from the API server. */
+  isDeleted = false
+  /** The Node is NotReady, although kubelet and the agent work. */
+  isSick = false
   #trial = 0
 
   constructor(traits: Traits, queue: EventQueue) {
@@ -82,6 +88,7 @@ export class FleetNode {
   /** The machine is made anew, under its old name: its disk is empty. */
   reimage(): void {
     this.wasReimaged = true
+    this.isSick = false
     this.#trial += 1
     this.runs = LOCAL
     this.runsConfig = undefined
@@ -109,14 +116,23 @@ export class FleetNode {
     const trial = this.#trial
     const content = this.runs
     const fate = fateOf(content, this.traits.uid)
+    this.isSick = false
     const during = (afterUs: number, run: () => void) =>
       this.#queue.after(afterUs, () => {
         if (this.#trial === trial && this.isUp) run()
       })
     const failsUs = fate.kind === 'fails' ? fate.afterUs : this.failsAnyway(content)
     if (fate.kind === 'kills') during(fate.afterUs, () => this.die())
+    else if (fate.kind === 'sickens') this.#sicken(content, fate.afterUs)
     else if (failsUs !== undefined) during(failsUs, () => this.#fail(content, retry))
     if (!this.proven) during(TRIAL_US * this.traits.slowness, () => this.#pass(content))
+  }
+
+  /** Also when its trial has passed. */
+  #sicken(content: Content, afterUs: number): void {
+    this.#queue.after(afterUs, () => {
+      if (this.isUp && this.runs === content) this.isSick = true
+    })
   }
 
   #pass(content: Content): void {
@@ -128,6 +144,7 @@ export class FleetNode {
 
   #fail(content: Content, retry: number): void {
     this.#trial += 1
+    this.isSick = false
     this.verdicts.set(content.hash, { reason: 'kubelet exited 5 times', retry })
     this.runs = this.lastGood.hash === content.hash ? LOCAL : this.lastGood
     this.proven = true

@@ -39,7 +39,7 @@ export class FleetWorld implements AgentWorld {
     this.schedule = schedule
     this.#trace = trace
     this.random = seededRandom(schedule.seed)
-    this.api = new FleetApi(this.queue, this.random, schedule.faults)
+    this.api = new FleetApi(this.queue, this.random, schedule.faults, seededRandom(schedule.seed + 1))
     this.api.onWrite = (name, before, after, writer, data) => this.#written(name, before, after, writer, data)
     this.api.admit = (name, before, after, writer) => this.#admit(name, before, after, writer)
     for (const config of schedule.configs) this.#makeConfig(config)
@@ -164,6 +164,7 @@ export class FleetWorld implements AgentWorld {
       agents: this.agents,
       ledger: this.ledger,
       writes: this.honestWrites,
+      agent: (name) => this.#byName.get(name),
       config: (name) => this.config(name),
       record: (config) => this.record(config),
     }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { contentOf } from './content.ts'
 import { runFleet } from './fleet-world.ts'
 import { plainTraits, runOneEdit } from './one-edit.ts'
-import { randomSchedule } from './random-schedule.ts'
+import { randomSchedule, scheduleWithoutTroubles } from './random-schedule.ts'
 import type { Schedule } from './schedule.ts'
 
 const SCHEDULES = 250
@@ -23,14 +23,14 @@ t.test(`${SCHEDULES} schedules of small fleets keep the invariants`, async (t) =
 
 t.test('schedules that once broke an invariant', async (t) => {
   // An agent without contact that saw the annotation go believed itself in contact from then on.
-  runFleet(randomSchedule(700202907))
+  runFleet(scheduleWithoutTroubles(700202907))
   // A backup brought back a generation from before `retry` was raised.
-  runFleet(randomSchedule(700202899))
+  runFleet(scheduleWithoutTroubles(700202899))
   t.pass('no invariant is broken')
 })
 
 t.test('what failed late, after a backup took back its generation, is vetoed when a node begins it anew', async (t) => {
-  const schedule = randomSchedule(700202899)
+  const schedule = scheduleWithoutTroubles(700202899)
   const config = 'green-config'
   const joins = { kind: 'join', node: { traits: { ...plainTraits(99), joined: true }, config } } as const
   const events: Schedule['events'] = [
@@ -187,4 +187,38 @@ t.test('a node that an administrator excludes starts what the others have proved
 t.test('dead nodes stop nothing', async (t) => {
   const { reached } = runOneEdit({ seed: 1, nodes: 100, dead: 0.2, nature: { kind: 'good' } })
   t.equal(reached, 80)
+})
+
+t.test('nodes that vanish in a wave stop it while their claims are silent, until they are excluded', async (t) => {
+  const config = 'node-config'
+  for (const how of ['dead', 'deleted', 'scaled-down'] as const) {
+    const vanish = { atSeconds: 900, event: { kind: 'vanish', config, of: 'started', count: 6, how, seed: 1 } } as const
+    const edit = { seed: 1, nodes: 100, nature: { kind: 'good' } } as const
+    const stopped = runOneEdit({ ...edit, events: [vanish] })
+    t.match(stopped, { isHalted: false })
+    t.ok(stopped.started < 20, `${how}: ${stopped.started} started it`)
+    const excluded = { atSeconds: 4 * 3600, event: { kind: 'exclude-gone', config } } as const
+    const { reached, started } = runOneEdit({ ...edit, events: [vanish, excluded] })
+    t.equal(reached, 94, how)
+    t.ok(started >= 94)
+  }
+})
+
+t.test('a content that makes Nodes NotReady and passes its trials reaches all of them', async (t) => {
+  const { reached, isHalted } = runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'sickens', share: 1, afterUs: MINUTE } })
+  t.same({ reached, isHalted }, { reached: 40, isHalted: false }, 'a rollout alone does not notice')
+})
+
+t.test('an API server that refuses most requests delays a rollout, and stops it for no longer', async (t) => {
+  const overload = { kind: 'overload', forSeconds: 3600, share: 0.9, retryAfterSeconds: 5 } as const
+  // All is healed soon after the last event.
+  const events = [
+    { atSeconds: 300, event: overload },
+    { atSeconds: 4000, event: { kind: 'backup' } },
+  ] as const
+  const calm = runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'good' } })
+  const { reached, minutes, tooMany } = runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'good' }, events })
+  t.equal(reached, 40)
+  t.ok(tooMany > 100, `${tooMany} requests were refused`)
+  t.ok(minutes > calm.minutes && minutes < calm.minutes + 60, `${minutes} minutes instead of ${calm.minutes}`)
 })

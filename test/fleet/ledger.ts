@@ -18,6 +18,8 @@ export class Ledger {
   readonly replacedAtUs = new WeakMap<RecordObject | ConfigObject, number>()
   /** By config, node and words. */
   readonly claimedAtUs = new Map<string, number>()
+  /** Nodes that an administrator has excluded, also if only for a time. */
+  readonly excluded = new Set<string>()
   generations = 0
 
   started(hash: string, start: Started): void {

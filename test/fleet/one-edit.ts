@@ -36,6 +36,8 @@ export interface Outcome {
   readonly minutes: number
   readonly writes: number
   readonly conflicts: number
+  /** Requests that were answered with 429. */
+  readonly tooMany: number
   readonly reads: number
   readonly watchBytes: number
   readonly recordBytes: number
@@ -90,13 +92,15 @@ function outcomeOf(world: FleetWorld, hash: string): Outcome {
   const { counts } = world.api
   const starts = world.ledger.starts.get(hash) ?? []
   const state = world.record(CONFIG).data
+  const dead = new Set(world.agents.filter(({ node }) => !node.isUp).map(({ name }) => name))
   return {
     started: starts.length,
-    failed: world.agents.filter(({ node }) => node.verdicts.has(hash)).length + starts.filter(({ node }) => isDead(world, node)).length,
+    failed: world.agents.filter(({ node }) => node.verdicts.has(hash)).length + starts.filter(({ node }) => dead.has(node)).length,
     reached: world.agents.filter(({ node }) => node.isUp && node.runs.hash === hash).length,
     minutes: (Math.max(0, ...starts.map(({ atUs }) => atUs)) - EDIT_SECONDS * SECOND_US) / MINUTE_US,
     writes: counts.writes,
     conflicts: counts.conflicts,
+    tooMany: counts.tooMany,
     reads: counts.reads,
     watchBytes: counts.watchBytes,
     recordBytes: counts.largest,
@@ -108,8 +112,4 @@ function outcomeOf(world: FleetWorld, hash: string): Outcome {
 function isLeftOut(world: FleetWorld, starts: readonly Started[]): boolean {
   const started = new Set(starts.map(({ node }) => node))
   return world.agents.some(({ name, node }) => node.isUp && !started.has(name))
-}
-
-function isDead(world: FleetWorld, name: string): boolean {
-  return world.agents.some(({ node }) => node.traits.name === name && !node.isUp)
 }

@@ -24,7 +24,24 @@ export type FleetEvent =
   | { readonly kind: 'assign'; readonly nodes: readonly number[]; readonly config: string }
   | { readonly kind: 'lie'; readonly node: number; readonly lie: Lie }
   /** An administrator excludes a node from the rollouts of a config. */
-  | { readonly kind: 'exclude'; readonly config: string; readonly name: string }
+  | { readonly kind: 'exclude' | 'include'; readonly config: string; readonly name: string }
+  /** An administrator excludes all nodes of a config that are gone for good, as the docs advise. */
+  | { readonly kind: 'exclude-gone'; readonly config: string }
+  | Vanish
+  /** The API server answers this share of the requests with 429 and Retry-After. */
+  | { readonly kind: 'overload'; readonly forSeconds: number; readonly share: number; readonly retryAfterSeconds: number }
+
+/** So many nodes of a config are gone for good, drawn from its `seed` when it happens. */
+export interface Vanish {
+  readonly kind: 'vanish'
+  readonly config: string
+  /** Those that have started what the config holds, those that have not, or all. */
+  readonly of: 'started' | 'waiting' | 'any'
+  readonly count: number
+  /** The machine is off, somebody deletes the Node too, or an autoscaler cordons and deletes it. */
+  readonly how: 'dead' | 'deleted' | 'scaled-down'
+  readonly seed: number
+}
 
 export interface PlacedNode {
   readonly traits: Traits
