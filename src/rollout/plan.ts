@@ -184,3 +184,8 @@ export function isFinished(plan: Plan, stage: number): boolean {
 export function proofsNeeded({ witnesses }: Plan, stage: number): number {
   return stage === 0 ? 1 : witnesses
 }
+
+/** How many vetoes halt a stage. A finished one is halted for control planes alone. */
+export function vetoesNeeded({ maxVetoes }: Plan, stage: number): number {
+  return stage === 0 ? 1 : maxVetoes
+}

@@ -7,7 +7,7 @@
 import { formatDuration } from '../values/durations.ts'
 import { claimDelayUs, restUs } from './order.ts'
 import { freeShare, isFinished, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from './plan.ts'
-import { describeOwnStage, describeStage } from './progress.ts'
+import { describeOwnStage, describeStage, describeVetoes } from './progress.ts'
 import { MOST_VETOES, type RolloutState } from './record.ts'
 import {
   afterRestUs,
@@ -58,8 +58,7 @@ function haltControlPlanes({ plan }: Standing, rollout: Rollout): RolloutDecisio
 }
 
 function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
-  const reports = vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
-  return { turn: { kind: 'halted', detail: `it failed on ${reports}; ${describeRemedy(state.retry)}` }, follow: true }
+  return { turn: { kind: 'halted', detail: `${describeVetoes(vetoes)}; ${describeRemedy(state.retry)}` }, follow: true }
 }
 
 /** @param retry with which the content failed */

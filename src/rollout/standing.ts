@@ -4,7 +4,7 @@
  * decisions that rules have in common. Pure.
  */
 import { claimDelayUs, claimWindowUs, lookUs, type Place, placeOf, restUs } from './order.ts'
-import { isFinished, type Plan, proofsNeeded } from './plan.ts'
+import { isFinished, type Plan, proofsNeeded, vetoesNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutNode, RolloutTurn } from './view.ts'
@@ -169,7 +169,7 @@ export function tally(plan: Plan, state: RolloutState, record: RolloutRecord, ob
       .map(open),
     vetoes,
     finished,
-    halted: !finished && vetoes.length >= (state.stage === 0 ? 1 : plan.maxVetoes),
+    halted: !finished && vetoes.length >= vetoesNeeded(plan, state.stage),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Desired } from '../../../decision/desired.ts'
 import { hashObject } from '../../../decision/rollout-hash.ts'
 import { configOf, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
 import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
-import { describeShare, type Progress, progressOf } from '../../../rollout/progress.ts'
+import { describeShare, isGuard, type Progress, progressOf } from '../../../rollout/progress.ts'
 import { observeRecord } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
@@ -97,7 +97,8 @@ function renderRollout({ config, record, turn, progress }: RolloutDocument, colo
     if (!progress.finished) rows.push(['Proofs', `${progress.proofs} of ${progress.needed}`])
     if (progress.claimed.length > 0) rows.push(['On trial', progress.claimed.join(', ')])
     if (progress.silent.length > 0) rows.push(['Silent', { text: progress.silent.join(', '), tone: 'warning' }])
-    for (const { node, reason } of progress.vetoes) rows.push(['Veto', { text: `${node}: ${reason}`, tone: 'bad' }])
+    for (const { node, reason } of progress.vetoes)
+      rows.push(['Veto', { text: `${isGuard(node) ? 'rollout status' : node}: ${reason}`, tone: 'bad' }])
   }
   const more = turn.waitSeconds === null ? '' : ` (in ${showSeconds(turn.waitSeconds)})`
   rows.push(['This node', `${TURN_WORDS[turn.kind]}: ${turn.detail}${more}`])
