@@ -42,7 +42,8 @@ export class FleetAgent implements Client {
   readonly name: string
   readonly #world: AgentWorld
   #isRunning = true
-  #partitioned = false
+  /** Since when its node has no network. */
+  partitionedSinceUs: number | undefined
   #run = 0
   #busy = false
   #dirty = false
@@ -70,7 +71,7 @@ export class FleetAgent implements Client {
   }
 
   connected(): boolean {
-    return this.#isRunning && !this.#partitioned && this.node.isUp
+    return this.#isRunning && this.partitionedSinceUs === undefined && this.node.isUp
   }
 
   /** Since when it has followed the record without a break. */
@@ -86,7 +87,7 @@ export class FleetAgent implements Client {
   }
 
   partition(is: boolean): void {
-    this.#partitioned = is
+    this.partitionedSinceUs = is ? (this.partitionedSinceUs ?? this.#world.queue.nowUs) : undefined
     this.contactChanged()
   }
 

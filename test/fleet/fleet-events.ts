@@ -4,6 +4,7 @@ import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
+import { FleetGuard } from './fleet-guard.ts'
 import type { FleetWorld } from './fleet-world.ts'
 import { tellLie } from './liars.ts'
 import { parsedRecord } from './parsed.ts'
@@ -36,6 +37,9 @@ export function applyEvent(world: FleetWorld, event: FleetEvent): void {
       return
     case 'vanish':
       vanish(world, event)
+      return
+    case 'guard':
+      new FleetGuard(world, event).begin()
       return
     case 'overload':
       overload(world, event)
@@ -83,6 +87,7 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
   switch (event.kind) {
     case 'die':
     case 'leave':
+      agent.node.isDeleted = event.kind === 'leave'
       agent.node.die()
       return
     case 'reimage':

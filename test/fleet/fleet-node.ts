@@ -44,6 +44,8 @@ export class FleetNode {
   proven = true
   lastGood: Content = LOCAL
   readonly promoted = new Set<string>()
+  /** Every content that this machine has started. */
+  readonly started = new Set<string>()
   readonly verdicts = new Map<string, Verdict>()
   /** Configs that were seen to have a rollout, with the record's name. */
   readonly rollouts = new Map<string, string>()
@@ -60,6 +62,8 @@ export class FleetNode {
   isCordoned = false
   /** Its Node is gone from the API server. */
   isDeleted = false
+  /** Since when it sends no heartbeat. */
+  downSinceUs: number | undefined
   /** The Node is NotReady, although kubelet and the agent work. */
   isSick = false
   #trial = 0
@@ -74,6 +78,7 @@ export class FleetNode {
   }
 
   start(config: string, content: Content, retry: number): void {
+    this.started.add(content.hash)
     this.runs = content
     this.runsConfig = config
     this.proven = this.promoted.has(content.hash)
@@ -95,6 +100,7 @@ export class FleetNode {
     this.lastGood = LOCAL
     this.proven = true
     this.promoted.clear()
+    this.started.clear()
     this.verdicts.clear()
     this.rollouts.clear()
     this.sawUnfinished = undefined
@@ -103,11 +109,13 @@ export class FleetNode {
 
   sleep(): void {
     this.state = 'asleep'
+    this.downSinceUs = this.#queue.nowUs
     this.#trial += 1
   }
 
   wakeUp(retry: number): void {
     this.state = 'up'
+    this.downSinceUs = undefined
     if (!this.proven || fateOf(this.runs, this.traits.uid).kind !== 'works') this.#beginTrial(retry)
   }
 
@@ -153,6 +161,7 @@ export class FleetNode {
 
   die(): void {
     this.state = 'dead'
+    this.downSinceUs ??= this.#queue.nowUs
     this.#trial += 1
     this.onDeath()
   }

@@ -21,6 +21,8 @@ export class Ledger {
   /** Nodes that an administrator has excluded, also if only for a time. */
   readonly excluded = new Set<string>()
   generations = 0
+  /** By guards. */
+  halts = 0
 
   started(hash: string, start: Started): void {
     const starts = this.starts.get(hash) ?? []

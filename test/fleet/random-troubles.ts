@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Troubles that come over a fleet in some schedules: nodes that vanish in a wave, nodes that turn
- * NotReady although their trials pass, exclusions, and an API server that has too much to do. Drawn
- * from random numbers of their own, so the other events of a seed do not depend on them.
+ * NotReady although their trials pass, exclusions, an API server that has too much to do, and a
+ * guard of the Nodes. Drawn from random numbers of their own, so the other events of a seed do not depend on them.
  */
 import type { Random } from '../sim/random.ts'
 import type { Content } from './content.ts'
@@ -46,6 +46,17 @@ export function withTroubles(schedule: Schedule, random: Random): Schedule {
     const excludedAt = inWave(atSeconds)
     add(excludedAt, { kind: 'exclude', config, name })
     if (random.chance(0.5)) add(inWave(excludedAt), { kind: 'include', config, name })
+  }
+  if (random.chance(0.4)) {
+    const { atSeconds, config } = edit()
+    add(random.chance(0.7) ? 1 : inWave(atSeconds), {
+      kind: 'guard',
+      config,
+      limit: random.pick(['0', '1', '2%', '20%', '60%']),
+      everySeconds: random.pick([2, 10, 60, 300]),
+      forSeconds: random.pick([3600, 24 * 3600]),
+    })
+    if (random.chance(0.5)) add(inWave(atSeconds + 2000), { kind: 'retry', config })
   }
   const all = [...events, ...more].sort((a, b) => a.atSeconds - b.atSeconds)
   return { ...schedule, events: random.chance(0.3) ? sicken(all, random) : all }

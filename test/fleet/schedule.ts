@@ -28,6 +28,7 @@ export type FleetEvent =
   /** An administrator excludes all nodes of a config that are gone for good, as the docs advise. */
   | { readonly kind: 'exclude-gone'; readonly config: string }
   | Vanish
+  | Guard
   /** The API server answers this share of the requests with 429 and Retry-After. */
   | { readonly kind: 'overload'; readonly forSeconds: number; readonly share: number; readonly retryAfterSeconds: number }
 
@@ -41,6 +42,16 @@ export interface Vanish {
   /** The machine is off, somebody deletes the Node too, or an autoscaler cordons and deletes it. */
   readonly how: 'dead' | 'deleted' | 'scaled-down'
   readonly seed: number
+}
+
+/** An administrator watches the Nodes beside the rollouts of a config, and halts one that hurts. */
+export interface Guard {
+  readonly kind: 'guard'
+  readonly config: string
+  /** As `--halt-if-not-ready` takes it. */
+  readonly limit: string
+  readonly everySeconds: number
+  readonly forSeconds: number
 }
 
 export interface PlacedNode {
