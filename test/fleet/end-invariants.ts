@@ -57,7 +57,7 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
     return excuses.get(key)
   }
   const isLate = ({ name: node, node: { traits, began } }: FleetAgent) => {
-    const kept = keepWaves(plan, began?.waves)
+    const kept = keepWaves(plan, began?.waves, began?.zones)
     if (config.excluded.includes(node) && (!isBegun || freeShare(kept, Number(stage)) < 1)) return false
     const excuse = isBegun ? excuseFor(kept) : undefined
     return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane

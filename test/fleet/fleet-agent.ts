@@ -6,9 +6,9 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import { keepWaves } from '../../src/rollout/plan.ts'
+import { keepWaves, zoneOrderOf } from '../../src/rollout/plan.ts'
 import { progressOf } from '../../src/rollout/progress.ts'
-import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
+import type { RecordReading, RolloutDecision, RolloutTime, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
 import { CLAIM_SECONDS, type Content, TRIAL_US } from './content.ts'
@@ -19,6 +19,7 @@ import type { FleetNode } from './fleet-node.ts'
 import { planOf, planRetry } from './parsed.ts'
 import { type Seen, Sightings } from './sightings.ts'
 import { Watches } from './watches.ts'
+import { zoneOf } from './zones.ts'
 
 /** The objects that a node had read when it started a content. */
 export interface StartReading {
@@ -33,6 +34,7 @@ export interface AgentWorld {
   readonly queue: EventQueue
   readonly random: Random
   readonly api: FleetApi
+  time(): RolloutTime
   onStart(node: FleetNode, content: Content, reading: StartReading): void
   trace(node: string, text: () => string): void
 }
@@ -293,6 +295,7 @@ export class FleetAgent implements Client {
       nowUs: this.#world.queue.nowUs,
       config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config), paused },
       record,
+      time: this.#world.time(),
       node: {
         name: traits.name,
         uid: traits.uid,
@@ -307,6 +310,8 @@ export class FleetAgent implements Client {
         workedBefore: node.promoted.has(hash),
         sawUnfinished: node.sawUnfinished === hash,
         waves: node.began?.waves,
+        zones: node.began?.zones,
+        zone: zoneOf(traits),
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
         evidence: this.evidence.access(this.#world.queue.nowUs),
         claimSeconds: CLAIM_SECONDS,
@@ -321,8 +326,8 @@ export class FleetAgent implements Client {
     if (!parsed.ok || hash !== config.content.hash) return
     const { retry, waves } = parsed.plan
     const { began } = this.node
-    if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves }
-    const plan = keepWaves(parsed.plan, this.node.began?.waves)
+    if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves, zones: zoneOrderOf(parsed.plan) }
+    const plan = keepWaves(parsed.plan, this.node.began?.waves, this.node.began?.zones)
     if (reading.kind === 'read' && progressOf(plan, reading.record, hash, reading.observation)?.finished === false)
       this.node.sawUnfinished = hash
   }

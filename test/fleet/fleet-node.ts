@@ -3,6 +3,7 @@
  * One node of a simulated fleet: its kubelet, its trials, and what its disk remembers. The agent on
  * it is in `fleet-agent.ts`.
  */
+import type { ZoneOrder } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import { type Content, fateOf, TRIAL_US } from './content.ts'
 import type { EventQueue } from './event-queue.ts'
@@ -19,6 +20,8 @@ export interface Traits {
   /** The node takes part in no rollout, and writes what it likes. */
   readonly liar: boolean
   readonly joined: boolean
+  /** The label of its zone. undefined: it has none. */
+  readonly zone?: string | undefined
 }
 
 export const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
@@ -51,8 +54,10 @@ export class FleetNode {
   readonly rollouts = new Map<string, string>()
   /** The hash of which it saw an unfinished generation, since the config was assigned to it. */
   sawUnfinished: string | undefined
-  /** The waves of the plan when it first saw this hash with this `retry`. */
-  began: { readonly hash: string; readonly retry: number; readonly waves: readonly number[] } | undefined
+  /** The waves and zones of the plan when it first saw this hash with this `retry`. */
+  began:
+    | { readonly hash: string; readonly retry: number; readonly waves: readonly number[]; readonly zones: ZoneOrder | undefined }
+    | undefined
   /** dead: for good. */
   state: 'up' | 'asleep' | 'dead' = 'up'
   /** When the node fails by itself, whatever it started. */

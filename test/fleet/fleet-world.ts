@@ -3,6 +3,7 @@
  * A simulated fleet: nodes, their agents, an API server, and what happens to them. Checks the
  * invariants as it goes.
  */
+import type { RolloutTime } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import { type Random, seededRandom } from '../sim/random.ts'
 import { refusal } from './admission.ts'
@@ -18,7 +19,10 @@ import { Ledger } from './ledger.ts'
 import { planOf } from './parsed.ts'
 import { type PlacedNode, recordName, type Schedule } from './schedule.ts'
 import { checkStart } from './start-invariants.ts'
+import { type Clock, timeAt } from './windows.ts'
 import { checkWrite } from './write-invariants.ts'
+
+const NO_CLOCK: Clock = { startMs: Date.UTC(2026, 10, 30, 11) }
 
 export type Trace = (atUs: number, who: string, text: string) => void
 
@@ -45,6 +49,10 @@ export class FleetWorld implements AgentWorld {
     this.api.admit = (name, before, after, writer) => this.#admit(name, before, after, writer)
     for (const config of schedule.configs) this.#makeConfig(config)
     for (const placed of schedule.nodes) this.add(placed, schedule.settled)
+  }
+
+  time(): RolloutTime {
+    return timeAt(this.schedule.clock ?? NO_CLOCK, this.queue.nowUs)
   }
 
   #makeConfig({ name, content, planText }: Schedule['configs'][number]): void {
@@ -108,6 +116,7 @@ export class FleetWorld implements AgentWorld {
     const by = checkStart(node, reading, {
       nowUs,
       replacedAtUs: replaced,
+      clock: this.schedule.clock,
       contactSinceUs: this.#byName.get(node.traits.name)?.followsSinceUs ?? nowUs,
       claimedAtUs: (name, words) => this.ledger.claimedAtUs.get(`${reading.config.uid} ${name} ${words}`),
     })
@@ -131,7 +140,8 @@ export class FleetWorld implements AgentWorld {
     const config = this.#configOf(name)
     const configSinceUs = this.configSinceUs.get(config) ?? 0
     const unreadySinceUs = this.#byName.get(writer)?.unreadySinceUs
-    checkWrite({ writer, before, after, data, config, configSinceUs, nowUs: this.queue.nowUs, unreadySinceUs }, this.ledger)
+    const { nowUs } = this.queue
+    checkWrite({ writer, before, after, data, config, configSinceUs, nowUs, unreadySinceUs, clock: this.schedule.clock }, this.ledger)
   }
 
   readonly configSinceUs = new WeakMap<ConfigObject, number>()
@@ -139,6 +149,8 @@ export class FleetWorld implements AgentWorld {
   #written(name: string, before: RecordObject, after: RecordObject, writer: string, data: Readonly<Record<string, string | null>>): void {
     this.ledger.replacedAtUs.set(before, this.queue.nowUs)
     this.trace(name, () => `${writer} writes ${JSON.stringify(data)}`)
+    if (before.data.state !== after.data.state)
+      this.ledger.stageOpenedUs.set(`${this.#configOf(name).uid} ${after.data.state}`, this.queue.nowUs)
     const words = data[`node.${writer}`]
     if (words != null) this.ledger.claimedAtUs.set(`${this.#configOf(name).uid} ${writer} ${words}`, this.queue.nowUs)
     if (this.#liars.has(writer) || writer === ADMINISTRATOR) return

@@ -20,6 +20,8 @@ export class Ledger {
   readonly claimedAtUs = new Map<string, number>()
   /** Nodes that an administrator has excluded, also if only for a time. */
   readonly excluded = new Set<string>()
+  /** By config and state. */
+  readonly stageOpenedUs = new Map<string, number>()
   generations = 0
   /** By guards. */
   halts = 0

@@ -6,6 +6,7 @@
 import type { Content } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'
 import type { Traits } from './fleet-node.ts'
+import type { Clock } from './windows.ts'
 
 export type Lie = 'false-proof' | 'claim-and-hang' | 'claim-as-control-plane' | 'veto' | 'false-begin' | 'garbage'
 
@@ -72,6 +73,8 @@ export interface Schedule {
   /** The API server has the admission policy. */
   readonly policy: boolean
   readonly events: readonly { readonly atSeconds: number; readonly event: FleetEvent }[]
+  /** undefined: no plan has windows. */
+  readonly clock?: Clock | undefined
   /** How long the world runs on after the last event, when all that can be healed is. */
   readonly restSeconds: number
 }

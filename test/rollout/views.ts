@@ -6,10 +6,10 @@
 
 import { decideRollout } from '../../src/rollout/decide.ts'
 import { placeOf } from '../../src/rollout/order.ts'
-import { parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
-import type { RolloutNode, RolloutView } from '../../src/rollout/view.ts'
+import type { RolloutNode, RolloutTime, RolloutView } from '../../src/rollout/view.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 
 export const HASH = 'ab'.repeat(32)
@@ -27,7 +27,7 @@ export function state(generation: number, stage: number, hash = HASH, retry = 0,
 /** Names of nodes whose place is in this part of the order. */
 export function uidWithShare(least: number, most: number): string {
   for (let index = 0; ; index += 1) {
-    const { share } = placeOf(`uid-${index}`, HASH)
+    const { share } = placeOf({ uid: `uid-${index}` }, HASH, DEFAULT_PLAN)
     if (share >= least && share < most) return `uid-${index}`
   }
 }
@@ -54,6 +54,8 @@ export interface Scene {
   readonly isHeldUntilNow?: boolean
   readonly paused?: string
   readonly contactMinutes?: number
+  /** At the end of these minutes. */
+  readonly time?: RolloutTime
 }
 
 export function sceneView(scene: Scene): RolloutView {
@@ -89,6 +91,7 @@ export function sceneView(scene: Scene): RolloutView {
       paused: scene.paused,
     },
     record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
+    time: scene.time && { ...scene.time, nowMs: scene.time.nowMs - (nowUs - atUs) / 1000 },
     node: { ...NODE, ...scene.node },
   })
   const { letGo = false } = decideRollout(view(first, START_US))

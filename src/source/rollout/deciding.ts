@@ -55,7 +55,9 @@ export class Deciding {
     const node = { ...subject.node, name: nodeName }
     const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
     this.#sightings.decided(observation, decision)
-    const progress = config.plan.ok ? progressOf(keepWaves(config.plan.plan, node.waves), record, node.hash, observation) : undefined
+    const progress = config.plan.ok
+      ? progressOf(keepWaves(config.plan.plan, node.waves, node.zones), record, node.hash, observation)
+      : undefined
     const failed = decision.failed === undefined ? {} : { failed: decision.failed }
     return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, ...failed, progress } }
   }
@@ -66,7 +68,7 @@ export class Deciding {
     const after = parseRecord(Object.fromEntries(merged))
     const observation = this.#deps.store.get('observation')?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
-    return progressOf(keepWaves(plan.plan, node.waves), after.record, node.hash, observation)
+    return progressOf(keepWaves(plan.plan, node.waves, node.zones), after.record, node.hash, observation)
   }
 }
 

@@ -63,11 +63,16 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
   const staging = snapshot.stagings.find(({ config }) => config === configOf(ref))
-  const waves = staging !== undefined && latestContent(staging)?.hash === hash ? staging.waves : undefined
+  const kept = staging !== undefined && latestContent(staging)?.hash === hash ? staging : undefined
   const seen = { record: content, recordUid, resourceVersion, configUid: object.uid, hash }
   const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
-  const progress: Progress | undefined = progressOf(keepWaves(plan.plan, waves), read.record, hash, observeRecord(undefined, sighting))
+  const progress: Progress | undefined = progressOf(
+    keepWaves(plan.plan, kept?.waves, undefined),
+    read.record,
+    hash,
+    observeRecord(undefined, sighting),
+  )
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
   return { config: configOf(ref), record: record.name, turn, progress: progress === undefined ? null : { ...progress, silent } }
 }
