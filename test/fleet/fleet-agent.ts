@@ -16,7 +16,7 @@ import type { EventQueue } from './event-queue.ts'
 import { EvidenceReader } from './evidence-reader.ts'
 import type { Answer, Client, ConfigObject, FleetApi, RecordObject } from './fleet-api.ts'
 import type { FleetNode } from './fleet-node.ts'
-import { planOf, planRetry } from './parsed.ts'
+import { planOf, planRetry, planTimeZone } from './parsed.ts'
 import { type Seen, Sightings } from './sightings.ts'
 import { Watches } from './watches.ts'
 import { zoneOf } from './zones.ts'
@@ -34,7 +34,7 @@ export interface AgentWorld {
   readonly queue: EventQueue
   readonly random: Random
   readonly api: FleetApi
-  time(): RolloutTime
+  time(timeZone: string): RolloutTime
   onStart(node: FleetNode, content: Content, reading: StartReading): void
   trace(node: string, text: () => string): void
 }
@@ -295,7 +295,7 @@ export class FleetAgent implements Client {
       nowUs: this.#world.queue.nowUs,
       config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config), paused },
       record,
-      time: this.#world.time(),
+      time: this.#world.time(planTimeZone(config)),
       node: {
         name: traits.name,
         uid: traits.uid,

@@ -22,6 +22,9 @@ export function applyEvent(world: FleetWorld, event: FleetEvent): void {
     case 'retry':
       raiseRetry(world, event.config)
       return
+    case 'now':
+      setInPlan(world, event.config, 'now', event.hash)
+      return
     case 'pause':
     case 'resume':
       changeConfig(world, event.config, () => ({ paused: event.kind === 'pause' }))
@@ -153,11 +156,14 @@ function annotation(value: 'name' | 'off' | 'none', config: string): string | un
 }
 
 function raiseRetry(world: FleetWorld, name: string): void {
+  const parsed = parsePlan(world.config(name).planText)
+  setInPlan(world, name, 'retry', String(parsed.ok ? parsed.plan.retry + 1 : 1))
+}
+
+function setInPlan(world: FleetWorld, name: string, setting: string, value: string): void {
   changeConfig(world, name, ({ planText }) => {
-    const parsed = parsePlan(planText)
-    const retry = parsed.ok ? parsed.plan.retry + 1 : 1
-    const others = (planText ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('retry:'))
-    return { planText: [...others, `retry: ${retry}`].join('\n') }
+    const others = (planText ?? '').split('\n').filter((line) => line !== '' && !line.startsWith(`${setting}:`))
+    return { planText: [...others, `${setting}: ${value}`].join('\n') }
   })
 }
 

@@ -51,8 +51,8 @@ export class FleetWorld implements AgentWorld {
     for (const placed of schedule.nodes) this.add(placed, schedule.settled)
   }
 
-  time(): RolloutTime {
-    return timeAt(this.schedule.clock ?? NO_CLOCK, this.queue.nowUs)
+  time(timeZone: string): RolloutTime {
+    return timeAt(this.schedule.clock ?? NO_CLOCK, timeZone, this.queue.nowUs)
   }
 
   #makeConfig({ name, content, planText }: Schedule['configs'][number]): void {

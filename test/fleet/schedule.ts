@@ -14,6 +14,8 @@ export type FleetEvent =
   | { readonly kind: 'edit'; readonly config: string; readonly content: Content }
   | { readonly kind: 'plan'; readonly config: string; readonly text: string | undefined }
   | { readonly kind: 'retry'; readonly config: string }
+  /** The windows do not count for the content with this hash. */
+  | { readonly kind: 'now'; readonly config: string; readonly hash: string }
   | { readonly kind: 'pause' | 'resume'; readonly config: string }
   | { readonly kind: 'delete-record' | 'make-record' | 'garble-record'; readonly config: string }
   | { readonly kind: 'annotation'; readonly config: string; readonly value: 'name' | 'off' | 'none' }
