@@ -27,6 +27,8 @@ interface Following {
   readonly guard: RolloutGuard
   /** When it looked last; undefined: what happened since is not known. */
   lookedUs: number | undefined
+  /** No more nodes start it by themselves: this one is done, and another waits for the next edit. */
+  isOver: boolean
 }
 
 export class FleetGuard {
@@ -85,7 +87,8 @@ export class FleetGuard {
     }
     const { record } = parsed
     const about = `${state.configUid} ${state.configVersion} ${state.generation}`
-    if (this.#following?.about !== about) this.#following = { about, guard: new RolloutGuard(), lookedUs: undefined }
+    if (this.#following?.about !== about) this.#following = { about, guard: new RolloutGuard(), lookedUs: undefined, isOver: false }
+    if (this.#following.isOver) return
     const { guard, lookedUs } = this.#following
     if (lookedUs !== undefined) guard.pass(nowUs - lookedUs)
     guard.list(this.#sights(config), lookedUs === undefined)
@@ -95,6 +98,7 @@ export class FleetGuard {
     const observation = observeRecord(undefined, { ...seen, assignment: 0, retry: planRetry(config), nowUs, contactUs: 0 })
     const progress = progressOf(plan.plan, record, hash, observation)
     if (progress?.finished === true) guard.finish()
+    this.#following.isOver = guard.isOver(plan.plan.spreadUs)
     const verdict = guard.verdict(this.#limit)
     if (progress?.halted === true) this.#isOver = true
     if (progress?.halted !== false || !verdict.exceeds) return
