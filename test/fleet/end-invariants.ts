@@ -42,10 +42,17 @@ function isCondemned({ node }: FleetAgent, { content }: ConfigObject, plan: Plan
   return verdict !== undefined && verdict.retry >= plan.retry
 }
 
-function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
+/** Nodes that have not come to what the config holds, and have no reason for that. */
+export function listLate(end: EndState, name: string): readonly FleetAgent[] {
+  const config = end.config(name)
+  const plan = planOf(config)
+  return plan.ok ? findLate(end, name, config, plan.plan) : []
+}
+
+function findLate(end: EndState, name: string, config: ConfigObject, plan: Plan): readonly FleetAgent[] {
   const { content } = config
   const missing = takingPart(end, name).filter((agent) => agent.node.runs.hash !== content.hash && !isCondemned(agent, config, plan))
-  if (missing.length === 0) return
+  if (missing.length === 0) return []
   const data = end.record(name).data
   const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
   const isBegun = hash === content.hash && Number(retry) >= plan.retry
@@ -62,12 +69,16 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
     const excuse = isBegun ? excuseFor(kept) : undefined
     return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane
   }
-  const late = missing.filter(isLate)
+  return missing.filter(isLate)
+}
+
+function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
+  const late = findLate(end, name, config, plan)
   if (late.length === 0) return
   const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
   throw new Violation(
     'every reachable node comes to what the config holds',
-    `${late.length} have not come to ${name} ${content.hash.slice(0, 8)}: ${told.join('; ')}; state "${data.state}"`,
+    `${late.length} have not come to ${name} ${config.content.hash.slice(0, 8)}: ${told.join('; ')}; state "${end.record(name).data.state}"`,
   )
 }
 

@@ -93,7 +93,10 @@ export class FleetGuard {
     if (lookedUs !== undefined) guard.pass(nowUs - lookedUs)
     guard.list(this.#sights(config), lookedUs === undefined)
     this.#following.lookedUs = nowUs
-    guard.tellStarted([...record.entries].filter(([, { generation }]) => generation === state.generation).map(([node]) => node))
+    const words = [...record.entries].filter(
+      ([node, { generation }]) => generation === state.generation && !plan.plan.excluded.includes(node),
+    )
+    guard.tellStarted(words.map(([node]) => node))
     const seen = { record, recordUid: object.uid, resourceVersion: object.resourceVersion, configUid: config.uid, hash }
     const observation = observeRecord(undefined, { ...seen, assignment: 0, retry: planRetry(config), nowUs, contactUs: 0 })
     const progress = progressOf(plan.plan, record, hash, observation)
@@ -150,7 +153,10 @@ export class FleetGuard {
     const isHurt = node.isDeleted || !isReady(agent, this.#world.queue.nowUs) || node.verdicts.has(content.hash)
     // A machine that was made anew has forgotten what failed on it.
     if (!isHurt && !node.wasReimaged) throw new Violation('a guard halts for nodes that are hurt', `${name} is well`)
-    if (!node.started.has(content.hash) && !node.wasReimaged) throw new Violation('a guard halts for nodes that started it', name)
+    // The claim is the start, and a liar may claim without one.
+    const hasWord = `node.${name}` in this.#world.record(this.#order.config).data || node.traits.liar
+    if (!node.started.has(content.hash) && !node.wasReimaged && !hasWord)
+      throw new Violation('a guard halts for nodes that started it', name)
   }
 }
 

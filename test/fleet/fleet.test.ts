@@ -222,3 +222,71 @@ t.test('an API server that refuses most requests delays a rollout, and stops it 
   t.ok(tooMany > 100, `${tooMany} requests were refused`)
   t.ok(minutes > calm.minutes && minutes < calm.minutes + 60, `${minutes} minutes instead of ${calm.minutes}`)
 })
+
+t.test('zones go one after another, but for the witnesses that prove the next one', async (t) => {
+  const zones = ['a', 'b', 'c']
+  const zoneOf = (index: number) => zones[index % 3]
+  const planText = 'waves: [1%, 33%, 66%, 100%], zones: [a, b, c]'
+  const { reached, starts } = runOneEdit({ seed: 1, nodes: 300, nature: { kind: 'good' }, planText, zoneOf })
+  t.equal(reached, 300)
+  const of = (zone: number) => starts.filter(({ node }) => Number(node.slice(5, 10)) % 3 === zone)
+  const opens = (zone: number) => Math.min(...of(zone).flatMap(({ by, minutes }) => (by === 'share' ? [minutes] : [])))
+  for (const zone of [1, 2]) {
+    const early = of(zone).filter(({ minutes }) => minutes < opens(zone)).length
+    t.ok(early > 0 && early <= 5 + 2, `${early} nodes of zone ${zone} start before it opens`)
+    t.ok(opens(zone) > opens(zone - 1))
+  }
+  t.equal(of(2).filter(({ minutes }) => minutes < opens(1)).length, 0)
+})
+
+t.test('a zone that is empty, and one that is dead, block nothing', async (t) => {
+  const planText = 'waves: [1%, 33%, 66%, 100%], zones: [nobody, dead, b], rest: 5m'
+  // Nodes that are dead from the beginning are the last ones.
+  const zoneOf = (index: number) => (index < 40 ? 'b' : 'dead')
+  const { reached, minutes } = runOneEdit({ seed: 1, nodes: 60, dead: 1 / 3, nature: { kind: 'good' }, planText, zoneOf })
+  t.equal(reached, 40)
+  t.ok(minutes < 100, `the last starts after ${minutes} minutes`)
+})
+
+t.test('a window in the hour that is skipped does not open that night, and the next night all goes on', async (t) => {
+  const planText = 'windows: [Mon-Sun 02:00-03:00], timeZone: Europe/Berlin, waves: [100%], witnesses: 1'
+  // Saturday at noon: the clocks change in the night.
+  const startMs = Date.UTC(2027, 2, 27, 11)
+  const { reached, starts } = runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'good' }, planText, startMs, restHours: 60 })
+  t.equal(reached, 40)
+  const hours = starts.map(({ minutes }) => (minutes + 1) / 60)
+  t.ok(Math.min(...hours) >= 37 && Math.max(...hours) < 38, `from ${Math.min(...hours)} to ${Math.max(...hours)} hours after noon`)
+  const now = `${planText}, now: ${contentOf('1 edited', { kind: 'good' }).hash.slice(0, 12)}`
+  t.ok(runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'good' }, planText: now, startMs, restHours: 60 }).minutes < 60)
+})
+
+t.test('a guard halts a content that makes Nodes NotReady, also one that looks late', async (t) => {
+  const edit = { seed: 1, nodes: 300, nature: { kind: 'sickens', share: 0.3, afterUs: MINUTE } } as const
+  const guard = { kind: 'guard', config: 'node-config', limit: '2%', forSeconds: 24 * 3600 } as const
+  const started = [10, 300].map((everySeconds) => {
+    const outcome = runOneEdit({ ...edit, events: [{ atSeconds: 1, event: { ...guard, everySeconds } }] })
+    t.match(outcome, { isHalted: true })
+    return outcome.started
+  })
+  t.ok(Number(started[0]) < 10 && Number(started[1]) < 40, `${started.join(' and ')} of 300 started it`)
+  const good = runOneEdit({ ...edit, nature: { kind: 'good' }, events: [{ atSeconds: 1, event: { ...guard, everySeconds: 10 } }] })
+  t.match(good, { reached: 300, isHalted: false })
+  const events = [
+    { atSeconds: 1, event: { ...guard, everySeconds: 10, limit: '90%' } },
+    { atSeconds: 900, event: { kind: 'vanish', config: 'node-config', of: 'started', count: 6, how: 'scaled-down', seed: 1 } },
+  ] as const
+  t.match(runOneEdit({ ...edit, nature: { kind: 'good' }, events }), { isHalted: false }, 'an autoscaler hurts nobody')
+})
+
+t.test('retry ends what a guard has halted', async (t) => {
+  const config = 'node-config'
+  const vanish = { kind: 'vanish', config, of: 'started', count: 3, how: 'dead', seed: 1 } as const
+  const guard = { kind: 'guard', config, limit: '2%', everySeconds: 10, forSeconds: 3600 } as const
+  const events = [
+    { atSeconds: 1, event: guard },
+    { atSeconds: 900, event: vanish },
+  ] as const
+  t.match(runOneEdit({ seed: 1, nodes: 60, nature: { kind: 'good' }, events }), { isHalted: true })
+  const again = [...events, { atSeconds: 7200, event: { kind: 'retry', config } } as const]
+  t.match(runOneEdit({ seed: 1, nodes: 60, nature: { kind: 'good' }, events: again }), { isHalted: false, reached: 57 })
+})

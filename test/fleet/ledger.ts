@@ -20,8 +20,10 @@ export class Ledger {
   readonly claimedAtUs = new Map<string, number>()
   /** Nodes that an administrator has excluded, also if only for a time. */
   readonly excluded = new Set<string>()
-  /** By config and state. */
+  /** When a stage was first open, by config and state. */
   readonly stageOpenedUs = new Map<string, number>()
+  /** Writes of honest nodes and starts, by the uid of the config. */
+  readonly progress = new Map<string, number>()
   generations = 0
   /** By guards. */
   halts = 0

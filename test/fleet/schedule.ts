@@ -81,6 +81,13 @@ export interface Schedule {
   readonly restSeconds: number
 }
 
+const CALM: readonly FleetEvent['kind'][] = ['edit', 'exclude', 'include', 'exclude-gone', 'vanish', 'guard', 'now']
+
+/** Requests are quick and get through, and nothing but a death keeps an agent from its work. */
+export function isCalm({ events, faults }: Schedule): boolean {
+  return faults.lost === 0 && faults.latencyUs[1] <= 150_000 && events.every(({ event }) => CALM.includes(event.kind))
+}
+
 export function recordName(config: string): string {
   return `${config}-rollout`
 }

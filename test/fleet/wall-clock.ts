@@ -88,14 +88,10 @@ function minutesOf(text: string): number {
   return hours * 60 + minutes
 }
 
-/** The times in minutes' steps at which windows open (true) and close. */
-export function listTurns(planText: string | undefined, fromMs: number, untilMs: number): readonly { ms: number; opens: boolean }[] {
-  const turns: { ms: number; opens: boolean }[] = []
-  let was = isOpen(planText, fromMs)
-  for (let ms = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS; ms < untilMs; ms += 10 * MINUTE_MS) {
-    const is = isOpen(planText, ms)
-    if (is !== was) turns.push({ ms, opens: is })
-    was = is
-  }
-  return turns
+/** When windows open or close next, to five minutes. undefined: not before `untilMs`. */
+export function nextTurn(planText: string | undefined, fromMs: number, untilMs: number): number | undefined {
+  const was = isOpen(planText, fromMs)
+  const step = 5 * MINUTE_MS
+  for (let ms = (Math.floor(fromMs / step) + 1) * step; ms < untilMs; ms += step) if (isOpen(planText, ms) !== was) return ms
+  return undefined
 }

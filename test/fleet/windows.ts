@@ -59,7 +59,11 @@ export function timeAt({ startMs }: Clock, timeZone: string, nowUs: number): Rol
 export function withZonesAndWindows(schedule: Schedule, random: Random): Schedule {
   if (random.chance(0.6)) return schedule
   const [hasZones, hasRest, hasWindows] = [random.chance(0.6), random.chance(0.3), random.chance(0.5)]
+  // In a small fleet nearly all nodes are witnesses, and few start by their place.
+  const isLarge = random.chance(0.4)
+  const nodes = isLarge ? [...schedule.nodes, ...moreNodes(schedule, random)] : schedule.nodes
   const more = () => [
+    isLarge ? `witnesses: ${random.between(1, 3)}` : '',
     hasZones && random.chance(0.8) ? randomZones(random) : '',
     hasRest && random.chance(0.8) ? `rest: ${random.pick(['1m', '10m', '30m'])}` : '',
     hasWindows && random.chance(0.8) ? `windows: [${random.pick(WINDOWS)}]\ntimeZone: ${random.pick(TIME_ZONES)}` : '',
@@ -67,7 +71,8 @@ export function withZonesAndWindows(schedule: Schedule, random: Random): Schedul
   ]
   const extend = (text: string | undefined): string => {
     const lines = (text ?? '').split('\n')
-    const added = more().filter((line) => line !== '' && !(line.startsWith('spread') && lines.some((one) => one.startsWith('spread'))))
+    const isSet = (line: string): boolean => lines.some((one) => one.split(':')[0] === line.split(':')[0])
+    const added = more().filter((line) => !isSet(line))
     return [...lines, ...added].filter((line) => line !== '').join('\n')
   }
   const change = (event: FleetEvent): FleetEvent => {
@@ -78,11 +83,19 @@ export function withZonesAndWindows(schedule: Schedule, random: Random): Schedul
   return {
     ...schedule,
     clock: { startMs: random.pick(BEGINNINGS) },
-    nodes: hasZones ? putIntoZones(schedule.nodes, random) : schedule.nodes,
+    nodes: hasZones ? putIntoZones(nodes, random) : nodes,
     configs: schedule.configs.map((config) => ({ ...config, planText: extend(config.planText) })),
     events: hasWindows && random.chance(0.3) ? letThrough(events, random) : events,
     restSeconds: schedule.restSeconds + (hasWindows ? NIGHTS_SECONDS : 0),
   }
+}
+
+function moreNodes({ seed, configs }: Schedule, random: Random): Schedule['nodes'] {
+  const config = random.chance(0.8) ? configs[0]?.name : configs.at(-1)?.name
+  return Array.from({ length: random.between(20, 80) }, (_, index) => {
+    const traits = { canary: random.chance(0.02), controlPlane: false, old: false, slowness: 1, liar: false, joined: false }
+    return { traits: { ...traits, name: `more-${index}`, uid: `uid-${seed}-more-${index}` }, config }
+  })
 }
 
 /** Somebody does not want to wait for a window with one content, before it is there or afterwards. */
