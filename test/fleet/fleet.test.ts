@@ -290,3 +290,11 @@ t.test('retry ends what a guard has halted', async (t) => {
   const again = [...events, { atSeconds: 7200, event: { kind: 'retry', config } } as const]
   t.match(runOneEdit({ seed: 1, nodes: 60, nature: { kind: 'good' }, events: again }), { isHalted: false, reached: 57 })
 })
+
+t.test('a spread that is longer than the window ends with it, so that the next one brings the rest', async (t) => {
+  const planText = 'windows: [Mon-Sun 22:00-24:00], spread: 6h, waves: [100%], witnesses: 1'
+  const startMs = Date.UTC(2026, 10, 30, 12)
+  const { reached, minutes } = runOneEdit({ seed: 1, nodes: 60, nature: { kind: 'good' }, planText, startMs, restHours: 80 })
+  t.equal(reached, 60)
+  t.ok(minutes < 36 * 60, `the last starts after ${minutes} minutes`)
+})
