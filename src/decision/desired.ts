@@ -83,6 +83,8 @@ export interface NodeTraits {
   readonly uid: string
   readonly canary: boolean
   readonly controlPlane: boolean
+  /** All its labels: the plan of the rollout says which of them names its zone. */
+  readonly labels?: Readonly<Record<string, string>>
   /** `metadata.creationTimestamp`, in ms. undefined: not known. */
   readonly createdMs?: number | undefined
 }

@@ -24,7 +24,7 @@ export interface Place {
  * Over what time the nodes of a fleet claim, one after another (R1). In stage 0 there are three
  * such times.
  */
-export function claimWindowUs(trialUs: number): number {
+function claimWindowUs(trialUs: number): number {
   return Math.min(30 * SECOND_US, trialUs / 20)
 }
 
@@ -55,9 +55,9 @@ export function restUs(trialUs: number): number {
 }
 
 /**
- * Node's `metadata.uid` is one that no node can choose for itself. The order of the nodes is that of
- * their zones, and in a zone that of the hash. What is in none of these zones comes with the last
- * one, as far as is known.
+ * The order of the nodes is that of their zones, and in a zone that of the hash. A node that is in
+ * none of these zones, as far as is known, comes with the last one. No node can choose its
+ * `metadata.uid` for itself.
  *
  * @param zone by the plan's label; undefined: the Node has none, or that is not known
  */

@@ -184,7 +184,7 @@ function readWindows(text: string): Partial<Plan> | undefined {
   return known !== undefined && known.length === windows?.length && known.length <= MOST_WINDOWS ? { windows: known } : undefined
 }
 
-/** What stands in brackets, with commas between. */
+/** The words in brackets, with commas between. */
 function readList(text: string): readonly string[] | undefined {
   const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
   return list?.split(',').map((word) => word.replace(/^ +| +$/g, ''))

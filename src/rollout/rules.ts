@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The rules of a rollout but for those by which stages go on, which `stage-rules.ts` has. `decide.ts`
- * has their order, and says when each applies. Pure. docs/rollout.md, "The rules", has R1 to R9.
+ * The rules of a rollout but for those by which stages go on, which `stage-rules.ts` has. Their
+ * order is in `decide.ts`, which says when each applies. Pure. docs/rollout.md, "The rules", has R1
+ * to R9.
  */
 
 import { formatDuration } from '../values/durations.ts'

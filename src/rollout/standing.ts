@@ -55,8 +55,8 @@ export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): S
 
 /**
  * When this node claims by its place (R1). The delay runs from the opening of the stage, or of the
- * window if that is later. Once that is over for every node, it runs from the last change, so that a
- * place that becomes free late does not call all of them at once.
+ * window if that is later. Once that is over for every node, it runs from the last change, so that
+ * a place that becomes free late does not call all of them at once.
  */
 export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
   const { node, plan, place, observation } = standing

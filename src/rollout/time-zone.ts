@@ -3,11 +3,19 @@
  * The offsets of a time zone, as ICU has them. Pure. Loading that costs a process some 8 MB, so the
  * helper and the commands do it, and the agent's own process does not.
  */
+import type { ZoneAnswer } from './view.ts'
 import { DAY_MS, type ZoneOffsets } from './windows.ts'
 
 /** No time zone changes its offset twice in this time. */
 const STEP_MS = DAY_MS / 8
 const SECOND_MS = 1000
+
+/** As the helper tells it. */
+export function answerTimeZone(timeZone: string, fromMs: number, untilMs: number): ZoneAnswer {
+  const offsets = readTimeZone(timeZone, fromMs, untilMs)
+  if (offsets !== undefined) return { ok: true, offsets }
+  return { ok: false, timeZone, detail: `there is no time zone ${timeZone}: correct timeZone in the plan` }
+}
 
 /** @returns undefined: there is no such time zone */
 export function readTimeZone(timeZone: string, fromMs: number, untilMs: number): ZoneOffsets | undefined {

@@ -28,7 +28,7 @@ export interface RolloutTime {
 
 export type ZoneAnswer =
   | { readonly ok: true; readonly offsets: ZoneOffsets }
-  /** It does not exist, or reading it failed. */
+  /** The time zone does not exist, or reading it failed. */
   | { readonly ok: false; readonly timeZone: string; readonly detail: string }
 
 /** The config as it was read after the record. */

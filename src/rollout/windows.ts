@@ -69,7 +69,7 @@ export function utcOffsets(nowMs: number): ZoneOffsets {
   return { timeZone: 'UTC', fromMs, untilMs: nowMs + WINDOW_LOOKAHEAD_MS, offsets: [{ sinceMs: fromMs, offsetMs: 0 }] }
 }
 
-export type WindowTime =
+type WindowTime =
   | ({ readonly kind: 'open' } & Span)
   /** `next` undefined: none opens in the time that the offsets cover. */
   | { readonly kind: 'closed'; readonly next: Span | undefined }
@@ -100,7 +100,10 @@ function listSpans(windows: readonly Window[], zone: ZoneOffsets): readonly Span
   return merged
 }
 
-/** The days, counted from 1970-01-01, on which a window can open. A time zone is less than a day from UTC. */
+/**
+ * The days, counted from 1970-01-01, on which a window can open. A time zone is less than a day
+ * from UTC.
+ */
 function daysOf({ fromMs, untilMs }: ZoneOffsets): readonly number[] {
   const first = Math.floor(fromMs / DAY_MS) - 2
   return Array.from({ length: Math.floor(untilMs / DAY_MS) + 2 - first }, (_, index) => first + index)
@@ -133,7 +136,10 @@ export function describeTime(ms: number, { timeZone, offsets }: ZoneOffsets): st
   return `${DAYS[weekdayOf(Math.floor(local / DAY_MS))]} ${date} ${time.slice(0, 5)} (${timeZone})`
 }
 
-/** The windows that do not open on a day, since the clocks skip them, as "Sun 02:00-03:00 on Sun 2027-03-28". */
+/**
+ * The windows that do not open on a day, since the clocks skip them, as "Sun 02:00-03:00 on Sun
+ * 2027-03-28".
+ */
 export function listSkipped(windows: readonly Window[], zone: ZoneOffsets): readonly string[] {
   // At its ends, the range cuts windows off.
   const inner = daysOf(zone).slice(4, -4)

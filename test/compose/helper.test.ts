@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AGENT_VERSION } from '../../src/compose/kube-api.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
-import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
+import {
+  isComparison,
+  isConfigzAnswer,
+  isFactsResult,
+  isNothing,
+  isPreflightResult,
+  isReport,
+  isZoneAnswer,
+} from '../../src/helper/protocol.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import type { KnownUnit } from '../../src/subject/unit-state.ts'
@@ -122,4 +130,20 @@ t.test('ends with the input, and when its unit is stopped', async (t) => {
     else helper.kill(how)
     t.equal(await ended, 0, how)
   }
+})
+
+t.test('reads a time zone, or says that there is none', async (t) => {
+  const helper = open(t)
+  const [fromMs, untilMs] = [Date.UTC(2027, 2, 20), Date.UTC(2027, 3, 5)]
+  const read = (timeZone: string) => helper.ask('timeZone', [timeZone, fromMs, untilMs], { check: isZoneAnswer, limitMs })
+  t.match(await read('Europe/Berlin'), {
+    ok: true,
+    offsets: {
+      offsets: [
+        { sinceMs: fromMs, offsetMs: 3_600_000 },
+        { sinceMs: Date.UTC(2027, 2, 28, 1), offsetMs: 7_200_000 },
+      ],
+    },
+  })
+  t.match(await read('Europe/Atlantis'), { ok: false, detail: 'there is no time zone Europe/Atlantis: correct timeZone in the plan' })
 })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The time in a simulated fleet, and plans with zones, a rest and windows. Weeks in which the clocks
- * of a time zone change are among them.
+ * The time in a simulated fleet, and plans with zones, a rest and windows. Weeks in which the
+ * clocks of a time zone change are among them.
  */
 
 import { readTimeZone } from '../../src/rollout/time-zone.ts'

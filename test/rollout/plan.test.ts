@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { DEFAULT_PLAN, freeShare, isFinished, lastStageOf, type Plan, parsePlan, proofsNeeded } from '../../src/rollout/plan.ts'
+import { GARBLED, READABLE } from '../real/rights/rollout/plan-texts.ts'
 
 function planOf(text: string): Plan {
   const parsed = parsePlan(text)
@@ -173,6 +176,15 @@ t.test('whatever is read means the same to the admission policy', async () => {
     }),
     { numRuns: 5000 },
   )
+})
+
+t.test('the admission policy refuses the plans that the parser refuses, and no others', async (t) => {
+  const policy = readFileSync(join(import.meta.dirname, '../../deploy/admission/rollout.yaml'), 'utf8')
+  const text = /variables\.plan\.matches\('(.*)'\)/.exec(policy)?.[1]?.replaceAll('\\\\', '\\')
+  if (text === undefined) throw new Error('the policy checks no plan')
+  const form = new RegExp(text)
+  for (const plan of READABLE) t.same([parsePlan(plan).ok, form.test(plan)], [true, true], plan)
+  for (const plan of GARBLED) t.same([parsePlan(plan).ok, form.test(plan)], [false, false], plan)
 })
 
 t.test('the parser is total', async () => {

@@ -21,6 +21,8 @@ import { KEY } from './merged-text.ts'
 export interface RolloutLook {
   readonly config: FoundConfig
   readonly plan: Plan
+  /** The hash of what the config holds. */
+  readonly hash: string
   /** undefined: the rollout of this content has not begun. */
   readonly progress: Progress | undefined
   readonly isPaused: boolean
@@ -60,6 +62,7 @@ export async function lookAtRollout(context: PluginContext, name: string, before
   })
   return {
     config,
+    hash,
     plan: plan.plan,
     progress: progressOf(plan.plan, record, hash, observation),
     isPaused: isPaused(config.annotations),

@@ -17,6 +17,7 @@ import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import type { FoundRecord } from './read-record.ts'
+import type { RolloutClock } from './rollout-time.ts'
 
 export interface Decided {
   readonly decision: RolloutDecision
@@ -27,6 +28,7 @@ interface DecidingDeps {
   readonly nodeName: string
   readonly clock: Clock
   readonly store: ObservationStore
+  readonly time: Pick<RolloutClock, 'timeFor'>
 }
 
 interface Reading {
@@ -48,12 +50,13 @@ export class Deciding {
   }
 
   decide(subject: RolloutSubject, { found, config, contactUs, confirmedAtUs }: Reading): Decided {
-    const { nodeName, clock } = this.#deps
+    const { nodeName, clock, time } = this.#deps
     const observation = this.#sightings.see(found, config, subject, contactUs)
     const { record, resourceVersion } = found
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }
-    const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
+    const seen = { kind: 'read', record, resourceVersion, observation } as const
+    const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan) })
     this.#sightings.decided(observation, decision)
     const progress = config.plan.ok
       ? progressOf(keepWaves(config.plan.plan, node.waves, node.zones), record, node.hash, observation)

@@ -26,6 +26,7 @@ import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
 import { RecordWatch } from './record-watch.ts'
 import { RECORD_SPACING_MS, RecordWriter, type RolloutCounters } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
+import { type AskTimeZone, RolloutClock } from './rollout-time.ts'
 
 interface RolloutWorkerDeps {
   readonly nodeName: string
@@ -34,6 +35,7 @@ interface RolloutWorkerDeps {
   readonly clock: Clock
   readonly log: Log
   readonly store: ObservationStore
+  readonly askTimeZone: AskTimeZone
   readonly counters: RolloutCounters
   /** undefined: no events. */
   readonly events?: Pick<RolloutEvents, 'tell'> | undefined
@@ -61,9 +63,11 @@ export class RolloutWorker implements RolloutPort {
   /** Everything has to be read anew, whatever the watch shows. */
   #isStale = true
 
-  constructor(deps: RolloutWorkerDeps) {
+  constructor(given: RolloutWorkerDeps) {
+    const time = new RolloutClock({ ...given, onChange: () => this.#sleeper.wake() })
+    const deps = { ...given, api: time.listenTo(given.api) }
     this.#deps = deps
-    this.#deciding = new Deciding(deps)
+    this.#deciding = new Deciding({ ...deps, time })
     this.#writer = new RecordWriter(deps)
     this.#sleeper = new Sleeper(deps.pace)
   }

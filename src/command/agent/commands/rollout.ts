@@ -11,6 +11,7 @@ import { describeShare, isGuard, type Progress, progressOf } from '../../../roll
 import { observeRecord } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
+import { describePlan, documentPlan, type PlanDocument } from '../../plan-text.ts'
 import { alignColumns, type Cell, formatJson } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { documentRollout, type RolloutDocument, showSeconds, TURN_WORDS } from '../document-parts.ts'
@@ -39,8 +40,12 @@ async function showRollout(context: CommandContext, { options }: CommandLine): P
   return EXIT.fine
 }
 
+interface RolloutWithPlan extends RolloutDocument {
+  readonly plan: PlanDocument
+}
+
 /** @throws Failure: there is no rollout, or it cannot be read */
-async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutDocument> {
+async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutWithPlan> {
   if (desired.kind !== 'config-map') throw new Failure(describeUnassigned(desired))
   const { ref, object } = desired
   if (object.kind !== 'found')
@@ -64,17 +69,19 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const { retry } = plan.plan
   const staging = snapshot.stagings.find(({ config }) => config === configOf(ref))
   const kept = staging !== undefined && latestContent(staging)?.hash === hash ? staging : undefined
+  const goesBy = keepWaves(plan.plan, kept?.waves, kept?.zones)
   const seen = { record: content, recordUid, resourceVersion, configUid: object.uid, hash }
   const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
-  const progress: Progress | undefined = progressOf(
-    keepWaves(plan.plan, kept?.waves, undefined),
-    read.record,
-    hash,
-    observeRecord(undefined, sighting),
-  )
+  const progress: Progress | undefined = progressOf(goesBy, read.record, hash, observeRecord(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
-  return { config: configOf(ref), record: record.name, turn, progress: progress === undefined ? null : { ...progress, silent } }
+  return {
+    config: configOf(ref),
+    record: record.name,
+    plan: documentPlan(goesBy, hash, snapshot.now.wallMs),
+    turn,
+    progress: progress === undefined ? null : { ...progress, silent },
+  }
 }
 
 function describeUnassigned(desired: Exclude<Desired, { kind: 'config-map' }>): string {
@@ -88,7 +95,7 @@ function describeUnassigned(desired: Exclude<Desired, { kind: 'config-map' }>): 
   }
 }
 
-function renderRollout({ config, record, turn, progress }: RolloutDocument, color: boolean): string {
+function renderRollout({ config, record, plan, turn, progress }: RolloutWithPlan, color: boolean): string {
   const rows: Cell[][] = [
     ['Config', config],
     ['Record', record],
@@ -105,6 +112,7 @@ function renderRollout({ config, record, turn, progress }: RolloutDocument, colo
     for (const { node, reason } of progress.vetoes)
       rows.push(['Veto', { text: `${isGuard(node) ? 'rollout status' : node}: ${reason}`, tone: 'bad' }])
   }
+  for (const [name, text] of describePlan(plan)) rows.push([name, text])
   const more = turn.waitSeconds === null ? '' : ` (in ${showSeconds(turn.waitSeconds)})`
   rows.push(['This node', `${TURN_WORDS[turn.kind]}: ${turn.detail}${more}`])
   return `${alignColumns(rows, color).join('\n')}\n`

@@ -4,6 +4,7 @@ import { describeShare } from '../../../rollout/progress.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, switchOption } from '../../command.ts'
 import { Outage } from '../../failure.ts'
+import { describePlan, documentPlan } from '../../plan-text.ts'
 import { paint, plainText, type Tone } from '../../terminal.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { CONFIG_NAME, OUTPUT_WITH_YAML } from '../options.ts'
@@ -47,7 +48,7 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
     try {
       const state = await lookAtRollout(context, name, before)
       before = { observation: state.observation, atUs: monotonicUs() }
-      if (isForPeople) show(isWatched ? renderBar(state, terminal.color, terminal.width ?? 80) : describeProgress(state))
+      if (isForPeople) show(isWatched ? renderBar(state, context, terminal.width ?? 80) : describeProgress(state, context))
       else
         show(
           options.output === 'json'
@@ -57,7 +58,7 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
       // A pause holds back every node that has not started the config yet.
       const isDone = state.progress?.finished === true && !state.isPaused
       if (isDone || state.progress?.halted === true || isOnce) {
-        const names = isForPeople ? listNodesOf(state, terminal.color) : []
+        const names = isForPeople ? [...listPlan(state, context), ...listNodesOf(state, terminal.color)] : []
         terminal.out(`${isLive ? '\n' : ''}${names.map((line) => `${line}\n`).join('')}`)
         if (state.progress?.halted === true) return EXIT.failed
         return isDone ? EXIT.fine : EXIT.usage
@@ -77,13 +78,15 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
 }
 
 /** For programs: fields are added, never renamed or removed. */
-function documentLook({ namespace }: PluginContext, { config, plan, progress, isPaused }: RolloutLook): object {
+function documentLook({ namespace, wallMs }: PluginContext, { config, hash, plan, progress, isPaused }: RolloutLook): object {
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'ConfigRolloutStatus',
     config: `${namespace}/${config.name}`,
     paused: isPaused,
     excluded: plan.excluded,
+    hash,
+    plan: documentPlan(plan, hash, wallMs()),
     /** null: the rollout of this content has not begun. */
     progress: progress ?? null,
   }
@@ -93,7 +96,8 @@ function documentLook({ namespace }: PluginContext, { config, plan, progress, is
 const CELLS = 2
 
 /** One line of the terminal: `██ ██ █▒ ·· ·· ··  stage 2 of 5, 1 % of the nodes: 3 of 5 proofs`. */
-function renderBar(state: RolloutLook, color: boolean, width: number): string {
+function renderBar(state: RolloutLook, context: PluginContext, width: number): string {
+  const { color } = context.terminal
   const { progress, plan } = state
   const stages = Array.from({ length: plan.waves.length + 2 }, (_, stage) => {
     if (progress === undefined || stage > progress.stage) return paint({ text: '·'.repeat(CELLS), tone: 'faint' }, color)
@@ -106,18 +110,27 @@ function renderBar(state: RolloutLook, color: boolean, width: number): string {
     )
   })
   const left = Math.max(0, width - stages.length * (CELLS + 1) - 2)
-  return `${stages.join(' ')}  ${describeProgress(state).replace('open to ', '').slice(0, left)}`
+  return `${stages.join(' ')}  ${describeProgress(state, context).replace('open to ', '').slice(0, left)}`
 }
 
 /** One line, without who has vetoed. */
-function describeProgress({ progress, isPaused }: RolloutLook): string {
-  const pause = isPaused ? '; the config is paused' : ''
+function describeProgress({ progress, plan, hash, isPaused }: RolloutLook, { wallMs }: PluginContext): string {
+  const { windows } = documentPlan(plan, hash, wallMs())
+  const shut = windows === null || windows.state === 'open' || windows.state === 'now' ? '' : `; ${windows.detail}`
+  const pause = `${isPaused ? '; the config is paused' : ''}${shut}`
   if (progress === undefined) return `the rollout has not begun${pause}`
   const { stage, lastStage, proofs, needed, claimed, finished, halted } = progress
   const place = `stage ${stage} of ${lastStage}, open to ${describeShare(progress)}`
   if (finished) return `${place}: finished${pause}`
   const trials = claimed.length === 0 ? '' : `, ${claimed.length} on trial`
   return `${place}: ${halted ? 'halted' : `${proofs} of ${needed} proofs${trials}`}${pause}`
+}
+
+/** The words of the plan about where and when, and the promise that zones do not make. */
+function listPlan({ plan, hash }: RolloutLook, { wallMs }: PluginContext): string[] {
+  const rows = describePlan(documentPlan(plan, hash, wallMs())).map(([name, text]) => `${name}: ${plainText(text)}`)
+  const most = plan.witnesses + plan.maxSilent
+  return plan.zones.length === 0 ? rows : [...rows, `Up to ${most} nodes of the next zone start before a stage opens it.`]
 }
 
 /** The names that the line leaves out. */
