@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The contents of objects that agents read, parsed once: thousands of nodes read the same text. */
-import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 
@@ -21,6 +21,11 @@ export function planOf(config: ConfigObject): ParsedPlan {
   const parsed = parsePlan(config.planText, config.excluded.join(', '))
   PLANS.set(config, parsed)
   return parsed
+}
+
+export function planTimeZone(config: ConfigObject): string {
+  const parsed = planOf(config)
+  return parsed.ok ? parsed.plan.timeZone : DEFAULT_PLAN.timeZone
 }
 
 /** `retry` of its plan; 0 where the plan cannot be read. */

@@ -3,7 +3,6 @@
  * The rule that must hold whenever a node starts a content: the record that it has just read says
  * so. Reads the record's words itself.
  */
-import { placeOf } from '../../src/rollout/order.ts'
 import { freeShare, keepWaves } from '../../src/rollout/plan.ts'
 import type { StartReading } from './fleet-agent.ts'
 import type { FleetNode } from './fleet-node.ts'
@@ -11,7 +10,7 @@ import type { Started } from './ledger.ts'
 import { planOf } from './parsed.ts'
 import { Violation } from './violation.ts'
 import { type Clock, checkWindow } from './windows.ts'
-import { zoneOf } from './zones.ts'
+import { placeOf } from './zone-invariants.ts'
 
 const NAME = 'no node goes without a record that says so'
 /** A lost answer, and the moment before the start. */
@@ -53,7 +52,7 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
   }
   const mine = words.find(([key]) => key === `node.${traits.name}`)?.[1].split(' ')[2]
   const hasOwnWord = !isExcluded(`node.${traits.name}`) && (mine === 'claim' || mine === 'proof')
-  if (time.clock !== undefined && !hasOwnWord) checkWindow(plan.plan, time.clock, nowUs, OLDEST_READING_US, traits.name)
+  if (time.clock !== undefined && !hasOwnWord) checkWindow(config, time.clock, nowUs, OLDEST_READING_US, traits.name)
   if (isExcluded(`node.${traits.name}`)) {
     if (share < 1) throw new Violation('an excluded node starts what the others have proved to the end', `${traits.name} (${reading.turn})`)
     if (traits.controlPlane && vetoes >= plan.plan.maxVetoes) throw new Violation('nobody starts what is halted', traits.name)
@@ -62,7 +61,7 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
   if (hasOwnWord) return 'own word'
   if (traits.controlPlane) throw new Violation('a control plane always claims', `${traits.name} (${reading.turn})`)
   if (node.promoted.has(config.content.hash)) return 'again'
-  if (placeOf({ uid: traits.uid, zone: zoneOf(traits) }, config.content.hash, kept).share < share) {
+  if (placeOf(node, config.content.hash).share < share) {
     const silent = words.filter(([key, value]) => value.startsWith(`${generation} ${stage} claim`) && isSilent(key, value, time)).length
     if (share === 1 || silent <= plan.plan.maxSilent) return 'share'
     throw new Violation('silence stops a stage', `${traits.name}: ${silent} claims are silent`)

@@ -70,7 +70,7 @@ function claimsKeepThePlan({ writer, before, after, data, config, configSinceUs,
   const plan = planOf(config)
   const claims = data[`node.${writer}`]?.includes(' claim ') === true
   if (clock === undefined || !claims || !plan.ok || nowUs - configSinceUs < OLDEST_READING_US) return
-  checkWindow(plan.plan, clock, nowUs, OLDEST_READING_US, writer)
+  checkWindow(config, clock, nowUs, OLDEST_READING_US, writer)
   if (data.state !== undefined || before.data.state !== after.data.state) return
   const openedUs = ledger.stageOpenedUs.get(`${config.uid} ${before.data.state}`) ?? 0
   if (nowUs - openedUs < plan.plan.restUs) throw new Violation('nobody claims before the stage has been open for the rest', writer)
