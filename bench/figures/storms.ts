@@ -19,7 +19,7 @@ import { type Identity, openStormCluster } from '../storm/cluster.ts'
 import { lateness } from '../storm/lateness.ts'
 import { Neighbour } from '../storm/neighbour.ts'
 import { measure, play, restartApiserver, SCENARIOS, type ScenarioName, type Stage, type Stretch, settleFirst } from '../storm/scenarios.ts'
-import { sumOf } from '../storm/server-counts.ts'
+import { type ServerCounts, sumOf } from '../storm/server-counts.ts'
 import { NAMESPACE } from '../world/objects.ts'
 import type { Figure, Measured } from './figure.ts'
 
@@ -161,21 +161,17 @@ function toFigures({ identity, floors, idle, played, reflectors }: StormRun): Fi
   for (const { name, stretch } of played) {
     const { server, toldAfterMs } = stretch
     const beside = name === 'restart' ? reflectors : undefined
-    const isRestart = beside !== undefined
     const told = [50, 100].map((percent) => `${(percentile(toldAfterMs, percent) / 1000).toFixed(1)} s`).join(' and ')
     figures.push(
       ...late(name, stretch),
       counted(`${name}: writes of agents`, sumOf(server.requests, isWrite), undefined, told),
       counted(`${name}: answered 429`, sumOf(server.requests, isRejected), beside && sumOf(beside.server.requests, isRejected), ''),
     )
-    if (!isRestart) continue
-    for (const [what, selects] of [
-      ['watches', isWatch],
-      ['reads', isRead],
-    ] as const)
-      figures.push(
-        counted(`${name}: ${what}, beside client-go`, sumOf(server.requests, selects), sumOf(beside.server.requests, selects), ''),
-      )
+    if (beside === undefined) continue
+    figures.push(
+      counted('restart: watches, beside client-go', countWatches(server), countWatches(beside.server), ''),
+      counted('restart: reads, beside client-go', sumOf(server.requests, isRead), sumOf(beside.server.requests, isRead), ''),
+    )
     figures.push(...late('restart with client-go', beside))
   }
   return figures
@@ -186,8 +182,10 @@ function isWrite(what: string): boolean {
   return /^(PATCH|POST) (nodes|nodes\/status|events|configmaps) /.test(what)
 }
 
-function isWatch(what: string): boolean {
-  return /^WATCH (nodes|configmaps) /.test(what)
+/** After a restart of the server: those that have ended since, and those that are open. */
+function countWatches({ requests, open }: ServerCounts): number {
+  const ended = sumOf(requests, (what) => /^WATCH (nodes|configmaps) /.test(what))
+  return ended + sumOf(open, (what) => what === 'nodes' || what === 'configmaps')
 }
 
 function isRead(what: string): boolean {
@@ -200,10 +198,10 @@ function isRejected(what: string): boolean {
 
 function toDetails({ seconds, load, lateness: late, server, agents, toldAfterMs }: Stretch): object {
   const plain = (counts: ReadonlyMap<string, number>): object => Object.fromEntries([...counts].sort(([, a], [, b]) => b - a))
-  const { requests, rejected, waitedSeconds } = server
+  const { requests, open, rejected, waitedSeconds } = server
   return {
     ...{ seconds, load, lateness: late },
-    server: { requests: plain(requests), rejected: plain(rejected), waitedSeconds: plain(waitedSeconds) },
+    server: { requests: plain(requests), open: plain(open), rejected: plain(rejected), waitedSeconds: plain(waitedSeconds) },
     ...(agents && { agents: { ...agents, tellings: agents.tellings.length } }),
     toldAfterMs: [1, 10, 50, 90, 99, 100].map((percent) => percentile(toldAfterMs, percent)),
   }

@@ -10,6 +10,7 @@ import { openKubeApi } from '../../src/compose/kube-api.ts'
 import { CONFIG_LABEL, FLEET_LABEL, NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../src/decision/channels.ts'
 import type { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { type ControlPlane, startControlPlane } from '../../test/real/lab/control-plane.ts'
+import { requestToken } from '../../test/real/rights/tokens.ts'
 import { create, nodeUsers, viewOf, writeKubeconfigs } from '../fleet/cluster.ts'
 import { CONFIG_MAP, fleetNode, KUBELET } from '../fleet/node.ts'
 import { KEY, NAMESPACE } from '../world/objects.ts'
@@ -88,7 +89,7 @@ async function shortenQueues(plane: ControlPlane, level: string): Promise<void> 
 }
 
 async function accountUsers(plane: ControlPlane, name: string): Promise<() => object> {
-  const token = (await plane.kubectl(['-n', NAMESPACE, 'create', 'token', name])).trim()
+  const token = await requestToken(plane, name)
   return () => ({ token })
 }
 

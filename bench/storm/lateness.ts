@@ -7,7 +7,7 @@ export interface Written {
   readonly doneMs: number
   /** How often it was answered 429. */
   readonly refused: number
-  /** How often it was not answered. */
+  /** How often it was not answered, or with another error. */
   readonly failed: number
 }
 

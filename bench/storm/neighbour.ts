@@ -2,8 +2,8 @@
 /**
  * Who writes beside the agents, at the same priority level: kubelets that renew their leases, or a
  * controller. Each write is due at a time of its own, whether or not the one before has ended, and
- * is tried again as client-go does: as late as Retry-After says after a 429, after a second
- * otherwise.
+ * is tried again: as late as Retry-After says after a 429, as client-go does, and ten times a second
+ * where the server is away, so that a write is as late as the server makes it.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { openKubeApi } from '../../src/compose/kube-api.ts'
@@ -11,8 +11,11 @@ import type { KubeApi, KubeRequest } from '../../src/ports/kube-api.ts'
 import { viewOf } from '../fleet/cluster.ts'
 import type { Written } from './lateness.ts'
 
+/** Of a 429 without Retry-After. */
 const RETRY_MS = 1000
+const AWAY_MS = 100
 const LIMIT_MS = 10_000
+const MOST_FAILURES = 1000
 
 export interface Writer {
   readonly kubeconfig: string
@@ -61,10 +64,12 @@ export class Neighbour {
     for (;;) {
       const answer = await writer.api.request(renewal(writer))
       if (answer.kind === 'ok') return { dueMs, doneMs: performance.now(), refused, failed }
-      if (answer.kind === 'refused' && answer.status !== 429) throw new Error(`lease ${writer.name}: ${answer.detail}`)
-      if (answer.kind === 'refused') refused += 1
+      const isBusy = answer.kind === 'refused' && answer.status === 429
+      if (isBusy) refused += 1
       else failed += 1
-      await pause(answer.kind === 'refused' ? (answer.retryAfterMs ?? RETRY_MS) : RETRY_MS / 10)
+      // A server that has just started forbids until it has read the roles.
+      if (failed > MOST_FAILURES) throw new Error(`lease ${writer.name}: ${answer.detail}`)
+      await pause(isBusy ? (answer.retryAfterMs ?? RETRY_MS) : AWAY_MS)
     }
   }
 

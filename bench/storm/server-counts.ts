@@ -8,8 +8,10 @@
 export type Counts = ReadonlyMap<string, number>
 
 export interface ServerCounts {
-  /** `VERB resource[/subresource] CODE`. */
+  /** `VERB resource[/subresource] CODE`; a watch counts once it has ended. */
   readonly requests: Counts
+  /** `resource`: the watches that are open. */
+  readonly open: Counts
   /** `level: reason`, of those that got a 429. */
   readonly rejected: Counts
   /** `level`: seconds in which requests waited for a seat. */
@@ -24,6 +26,7 @@ export function readServerCounts(metrics: string): ServerCounts {
       const subresource = label('subresource')
       return `${label('verb')} ${label('resource')}${subresource === '' ? '' : `/${subresource}`} ${label('code')}`
     }),
+    open: collect(metrics, 'apiserver_longrunning_requests', (label) => label('resource')),
     rejected: collect(
       metrics,
       'apiserver_flowcontrol_rejected_requests_total',
@@ -35,11 +38,11 @@ export function readServerCounts(metrics: string): ServerCounts {
 
 /** What has been counted since; after a restart of the server, all of it. */
 export function since(before: ServerCounts | undefined, after: ServerCounts): ServerCounts {
-  const grown = (which: keyof ServerCounts): Counts =>
+  const grown = (which: Exclude<keyof ServerCounts, 'open'>): Counts =>
     new Map(
       [...after[which]].map(([what, count]) => [what, count - (before?.[which].get(what) ?? 0)] as const).filter(([, count]) => count > 0),
     )
-  return { requests: grown('requests'), rejected: grown('rejected'), waitedSeconds: grown('waitedSeconds') }
+  return { open: after.open, requests: grown('requests'), rejected: grown('rejected'), waitedSeconds: grown('waitedSeconds') }
 }
 
 export function sumOf(counts: Counts, selects: (what: string) => boolean): number {
