@@ -91,12 +91,12 @@ mkdirSync(results, { recursive: true })
 writeFileSync(new URL('latest.json', results), `${JSON.stringify(run, undefined, 2)}\n`)
 process.stdout.write(`\nNode.js ${version}, load ${loadavg()[0]?.toFixed(1)}\n${renderTable(figures)}`)
 
+/** In the order in which they are known. */
 function chosen<T extends string>(flag: 'modes' | 'identities' | 'storms', known: readonly T[]): readonly T[] {
-  return values[flag].split(',').map((given) => {
-    const found = known.find((name) => name === given)
-    if (found === undefined) throw new Error(`--${flag} ${given}: must be some of ${known.join(', ')}`)
-    return found
-  })
+  const given = values[flag].split(',')
+  const unknown = given.filter((name) => !known.some((one) => one === name))
+  if (unknown.length > 0) throw new Error(`--${flag} ${unknown.join(',')}: must be some of ${known.join(', ')}`)
+  return known.filter((name) => given.includes(name))
 }
 
 function merge(parts: readonly Measured[]): Measured {

@@ -16,6 +16,8 @@ import { type ServerCounts, since } from './server-counts.ts'
 const WRITE_EVERY_MS = 40
 /** Before something happens. */
 const LEAD_MS = 1000
+/** By then the agents have told all of it. */
+const TOLD_SECONDS = 75
 const SETTLING_MS = 240_000
 /** The shortest spread in which the agents' own limit of what is told in slots counts. */
 const SPREAD = '30s'
@@ -43,6 +45,7 @@ export interface Stretch {
   readonly toldAfterMs: readonly number[]
 }
 
+/** The last one leaves the fleet with another assignment. */
 export const SCENARIO_NAMES = ['refuse', 'rollback', 'restart', 'winner'] as const
 export type ScenarioName = (typeof SCENARIO_NAMES)[number]
 
@@ -55,7 +58,7 @@ interface Scenario {
 
 export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   refuse: {
-    seconds: 40,
+    seconds: TOLD_SECONDS,
     prepare: async () => {},
     happen: ({ cluster }) => cluster.edit('refused'),
     async tidy(stage) {
@@ -64,7 +67,7 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
     },
   },
   rollback: {
-    seconds: 60,
+    seconds: TOLD_SECONDS,
     async prepare(stage) {
       await stage.agents.set(LONG_TRIAL)
       await stage.cluster.edit('turned')
@@ -84,7 +87,7 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
     tidy: async () => {},
   },
   winner: {
-    seconds: 60,
+    seconds: TOLD_SECONDS,
     async prepare(stage) {
       await stage.cluster.select('first', 10)
       await stage.cluster.unlabel(stage.names)
