@@ -196,13 +196,18 @@ function isRejected(what: string): boolean {
   return what.endsWith(' 429')
 }
 
-function toDetails({ seconds, load, lateness: late, server, agents, toldAfterMs }: Stretch): object {
+function toDetails({ seconds, load, lateness: late, server, agents, toldAfterMs, openedAfterMs }: Stretch): object {
   const plain = (counts: ReadonlyMap<string, number>): object => Object.fromEntries([...counts].sort(([, a], [, b]) => b - a))
   const { requests, open, rejected, waitedSeconds } = server
   return {
     ...{ seconds, load, lateness: late },
     server: { requests: plain(requests), open: plain(open), rejected: plain(rejected), waitedSeconds: plain(waitedSeconds) },
-    ...(agents && { agents: { ...agents, tellings: agents.tellings.length } }),
-    toldAfterMs: [1, 10, 50, 90, 99, 100].map((percent) => percentile(toldAfterMs, percent)),
+    ...(agents && { agents: { ...agents, tellings: agents.tellings.length, openings: agents.openings.length } }),
+    toldAfterMs: spread(toldAfterMs),
+    openedAfterMs: spread(openedAfterMs),
   }
+}
+
+function spread(timesMs: readonly number[]): readonly number[] {
+  return [1, 10, 50, 90, 99, 100].map((percent) => percentile(timesMs, percent))
 }

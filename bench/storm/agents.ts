@@ -50,10 +50,18 @@ function report(): AgentsReport {
     const phase = agent.phase() ?? 'none'
     phases[phase] = (phases[phase] ?? 0) + 1
   }
-  const { openWatches, tellings } = tally
-  const seen = { counts: Object.fromEntries(tally.counts), tellings, openWatches, phases, complaints: Object.fromEntries(complaints) }
+  const { openWatches, tellings, openings } = tally
+  const seen = {
+    counts: Object.fromEntries(tally.counts),
+    tellings,
+    openings,
+    openWatches,
+    phases,
+    complaints: Object.fromEntries(complaints),
+  }
   tally.counts.clear()
   tally.tellings = []
+  tally.openings = []
   complaints.clear()
   return seen
 }

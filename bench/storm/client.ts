@@ -13,6 +13,8 @@ export interface AgentsReport {
   readonly counts: Readonly<Record<string, number>>
   /** When each condition was written, in ms since 1970. */
   readonly tellings: readonly number[]
+  /** When each watch was accepted. */
+  readonly openings: readonly number[]
   readonly openWatches: number
   /** How many agents wait in each phase. */
   readonly phases: Readonly<Record<string, number>>
@@ -30,10 +32,10 @@ export type AgentsAnswer =
   | { readonly ok: false; readonly message: string }
 
 /**
- * On real nodes the agents take no processor from the API server. Here they have what it and the
- * neighbour leave.
+ * On real nodes the agents take no processor from the API server: here they have no precedence, as it
+ * has.
  */
-const NICENESS = 10
+const NICENESS = 0
 
 export class StormAgents {
   readonly #children: readonly ChildProcess[]
@@ -68,7 +70,8 @@ export class StormAgents {
     }
     return {
       counts: sum('counts'),
-      tellings: parts.flatMap(({ tellings }) => tellings).sort((a, b) => a - b),
+      tellings: parts.flatMap(({ tellings }) => tellings),
+      openings: parts.flatMap(({ openings }) => openings),
       openWatches: parts.reduce((total, { openWatches }) => total + openWatches, 0),
       phases: sum('phases'),
       complaints: sum('complaints'),

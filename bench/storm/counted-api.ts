@@ -8,6 +8,8 @@ export class Tally {
   readonly counts = new Map<string, number>()
   /** When each condition was written, in ms since 1970. */
   tellings: number[] = []
+  /** When each watch was accepted. */
+  openings: number[] = []
   openWatches = 0
 
   count(what: string): void {
@@ -37,6 +39,7 @@ export class CountedApi implements KubeApi {
     const onOpen = (): void => {
       isOpen = true
       this.#tally.openWatches += 1
+      this.#tally.openings.push(Date.now())
       this.#tally.count(`WATCH ${kindOf(request.path)} opened`)
       request.onOpen?.()
     }

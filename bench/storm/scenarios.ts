@@ -43,6 +43,8 @@ export interface Stretch {
   readonly agents: AgentsReport | undefined
   /** From what happened to each condition that was written, in ms. */
   readonly toldAfterMs: readonly number[]
+  /** From the same, or from the return of the server, to each watch that was accepted, in ms. */
+  readonly openedAfterMs: readonly number[]
 }
 
 /** The last one leaves the fleet with another assignment. */
@@ -130,22 +132,29 @@ export async function measure(
   await pause(LEAD_MS)
   const atMs = Date.now()
   await happen?.()
+  const doneAtMs = Date.now()
   const doneMs = performance.now()
   await pause(seconds * 1000)
   const load = loadavg()[0]
   const written = await writing.stop()
-  const after = await cluster.counts()
+  const end = await cluster.counts()
   const report = await agents?.report()
-  const hasRestarted = [...before.requests].some(([what, count]) => (after.requests.get(what) ?? 0) < count)
+  const hasRestarted = [...before.requests].some(([what, count]) => (end.requests.get(what) ?? 0) < count)
   return {
     seconds,
     load,
     lateness: lateness(written, hasRestarted ? doneMs : undefined),
     written,
-    server: since(hasRestarted ? undefined : before, after),
+    server: since(hasRestarted ? undefined : before, end),
     agents: report,
-    toldAfterMs: (report?.tellings ?? []).filter((toldMs) => toldMs >= atMs).map((toldMs) => toldMs - atMs),
+    toldAfterMs: after(atMs, report?.tellings),
+    openedAfterMs: after(hasRestarted ? doneAtMs : atMs, report?.openings),
   }
+}
+
+/** What was before does not count. */
+function after(atMs: number, timesMs: readonly number[] = []): number[] {
+  return timesMs.filter((timeMs) => timeMs >= atMs).map((timeMs) => timeMs - atMs)
 }
 
 async function untilAll({ agents, names }: AgentsStage, phase: string): Promise<void> {
