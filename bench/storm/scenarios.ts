@@ -18,7 +18,8 @@ const WRITE_EVERY_MS = 40
 const LEAD_MS = 1000
 /** By then the agents have told all of it. */
 const TOLD_SECONDS = 75
-const SETTLING_MS = 240_000
+const SETTLING_MS = 300_000
+const QUIET_MS = 4000
 /** The shortest spread in which the agents' own limit of what is told in slots counts. */
 const SPREAD = '30s'
 const SHORT_TRIAL: AgentsSettings = { spreadUs: SPREAD, trialUs: '5s' }
@@ -157,15 +158,17 @@ function after(atMs: number, timesMs: readonly number[] = []): number[] {
   return timesMs.filter((timeMs) => timeMs >= atMs).map((timeMs) => timeMs - atMs)
 }
 
+/** And until they have told all of it. */
 async function untilAll({ agents, names }: AgentsStage, phase: string): Promise<void> {
   // What has been changed just now is no phase yet.
-  await pause(5000)
+  await pause(QUIET_MS)
   await eventually(
     async () => {
-      const { phases } = await agents.report()
-      if (phases[phase] !== names.length) throw new Error(JSON.stringify(phases))
+      const { phases, counts } = await agents.report()
+      const isTelling = Object.keys(counts).some((what) => /^(PATCH|POST) /.test(what))
+      if (phases[phase] !== names.length || isTelling) throw new Error(JSON.stringify({ phases, counts }))
       return true
     },
-    { what: `all agents are ${phase}`, timeoutMs: SETTLING_MS, intervalMs: 1000 },
+    { what: `all agents are ${phase} and quiet`, timeoutMs: SETTLING_MS, intervalMs: QUIET_MS },
   )
 }
