@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run bench -- [--quick] [--minutes N] [--only
- * start,apply,change,idle,memory,work,greedy,preflight,plugin,peers,fleet,storms]`: measures the costs of
- * the agent, with the bundle in dist/ and the Node.js of the packages, and for most figures a floor
- * in the same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents
- * N` and `--modes whole,metadata` apply only to it. `storms` measures what the writes of others take
- * where the same happens to all of them at once; `--agents N`, `--identities node,account` and
- * `--storms refuse,rollback,restart,winner` apply only to it. Prints a table and writes all results
- * to bench/results/latest.json. The run succeeds even if a target is missed.
+ * start,apply,change,idle,memory,work,greedy,preflight,plugin,peers,fleet,storms]`: measures the
+ * costs of the agent, with the bundle in dist/ and the Node.js of the packages, and for most
+ * figures a floor in the same run. `fleet` measures the costs of many agents for a real
+ * kube-apiserver; `--agents N` and `--modes whole,metadata` apply only to it. `storms` measures
+ * what the writes of others take where the same happens to all of them at once; `--agents N`,
+ * `--identities node,account` and `--storms refuse,rollback,restart,winner` apply only to it.
+ * Prints a table and writes all results to bench/results/latest.json. The run succeeds even if a
+ * target is missed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'

@@ -62,7 +62,9 @@ export async function measureStorms(plan: StormPlan): Promise<Measured> {
   return { figures: runs.flatMap(toFigures), details: { plan, runs: details } }
 }
 
-/** Before other programs on this machine, where that is allowed; what is started from here has it. */
+/**
+ * Before other programs on this machine, where that is allowed; what is started from here has it.
+ */
 function preferServer(): void {
   try {
     setPriority(NICENESS)

@@ -32,8 +32,8 @@ export type AgentsAnswer =
   | { readonly ok: false; readonly message: string }
 
 /**
- * On real nodes the agents take no processor from the API server: here they have no precedence, as it
- * has.
+ * On real nodes the agents take no processor from the API server: here they have no precedence, as
+ * it has.
  */
 const NICENESS = 0
 

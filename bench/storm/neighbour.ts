@@ -2,8 +2,8 @@
 /**
  * Who writes beside the agents, at the same priority level: kubelets that renew their leases, or a
  * controller. Each write is due at a time of its own, whether or not the one before has ended, and
- * is tried again: as late as Retry-After says after a 429, as client-go does, and ten times a second
- * where the server is away, so that a write is as late as the server makes it.
+ * is tried again: as late as Retry-After says after a 429, as client-go does, and ten times a
+ * second where the server is away, so that a write is as late as the server makes it.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { openKubeApi } from '../../src/compose/kube-api.ts'
