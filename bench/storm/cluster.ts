@@ -62,6 +62,10 @@ export async function openStormCluster(names: readonly string[], identity: Ident
     await plane.kubectl(['-n', NAMESPACE, 'create', 'role', 'all-configs', ...reading])
     const whom = ['--group=system:nodes', `--serviceaccount=${NAMESPACE}:${ACCOUNT}`]
     await plane.kubectl(['-n', NAMESPACE, 'create', 'rolebinding', 'all-configs', '--role=all-configs', ...whom])
+    // Where it may not list, an agent watches without a version where its own is too old. A server
+    // of today asks that of an etcd that is newer than that of the lab, and answers 500.
+    await plane.kubectl(['create', 'clusterrole', 'list-nodes', '--verb=list', '--resource=nodes'])
+    await plane.kubectl(['create', 'clusterrolebinding', 'list-nodes', '--clusterrole=list-nodes', ...whom.slice(1)])
     const users = identity === 'node' ? nodeUsers(plane) : await accountUsers(plane, ACCOUNT)
     return {
       kubeconfigs: writeKubeconfigs(plane, names, users),

@@ -57,5 +57,5 @@ function endOf(answer: KubeAnswer | KubeWatchEnd): string {
 /** `/api/v1/nodes/NAME/status`: `nodes/status` */
 function kindOf(path: string): string {
   const [kind = path, , sub] = path.replace(/^\/api\/v1\/(namespaces\/[^/]+\/)?/, '').split('/')
-  return sub === undefined ? kind : `${kind}/${sub}`
+  return sub === undefined ? kind || path : `${kind}/${sub}`
 }

@@ -18,7 +18,7 @@ const WRITE_EVERY_MS = 40
 const LEAD_MS = 1000
 /** By then the agents have told all of it. */
 const TOLD_SECONDS = 75
-const SETTLING_MS = 300_000
+const SETTLING_MS = 120_000
 const QUIET_MS = 4000
 /** The shortest spread in which the agents' own limit of what is told in slots counts. */
 const SPREAD = '30s'
