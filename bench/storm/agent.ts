@@ -15,9 +15,11 @@ import type { Phase } from '../../src/decision/phases.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { countRejections } from '../../src/report/counters.ts'
+import { answerTimeZone } from '../../src/rollout/time-zone.ts'
 import { type Settings, toPolicy } from '../../src/settings/settings.ts'
 import { toChannelSettings } from '../../src/settings/source-settings.ts'
 import { ClusterSource } from '../../src/source/cluster-source.ts'
+import type { AskTimeZone } from '../../src/source/rollout/rollout-time.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { CRASHES, SmallWorld } from '../../test/agent/small-world.ts'
 import { viewOf } from '../fleet/cluster.ts'
@@ -63,7 +65,8 @@ export async function startStormAgent({ nodeName, kubeconfig, settings, clock, t
     ready: async () => publisher?.start(),
   })
   node.assignment = source
-  node.rollout = new RolloutWorker({ nodeName, api, pace, clock, log, store: node.runtime, counters, onChange: wake })
+  const askTimeZone: AskTimeZone = async (...asked) => answerTimeZone(...asked)
+  node.rollout = new RolloutWorker({ nodeName, api, pace, clock, log, store: node.runtime, askTimeZone, counters, onChange: wake })
   let phase: Phase | undefined
   const loop = new Loop({
     observation: { ...node.observationPorts(), policy: () => toPolicy(settings()), clock },
