@@ -87,7 +87,11 @@ export class FleetGuard {
     }
     const { record } = parsed
     const about = `${state.configUid} ${state.configVersion} ${state.generation}`
-    if (this.#following?.about !== about) this.#following = { about, guard: new RolloutGuard(), lookedUs: undefined, isOver: false }
+    // What a Node showed about another content says nothing about this one.
+    if (this.#following?.about !== about) {
+      this.#shown.clear()
+      this.#following = { about, guard: new RolloutGuard(), lookedUs: undefined, isOver: false }
+    }
     if (this.#following.isOver) return
     const { guard, lookedUs } = this.#following
     if (lookedUs !== undefined) guard.pass(nowUs - lookedUs)
