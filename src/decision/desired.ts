@@ -196,5 +196,6 @@ export function resolveDesired(desired: Desired): ConfigSource | undefined {
 }
 
 export function sourceOf(ref: ConfigMapRef, { uid, resourceVersion, rendered }: FoundConfigMap): ConfigMapSource {
-  return { ...ref, uid, resourceVersion, ...(rendered && { overlay: rendered.overlay }) }
+  const { namespace, name, kubeletConfigKey } = ref
+  return { namespace, name, kubeletConfigKey, uid, resourceVersion, ...(rendered && { overlay: rendered.overlay }) }
 }
