@@ -184,6 +184,11 @@ export class RolloutGuard {
     this.#turnsEndUs = Math.min(this.#turnsEndUs ?? Number.POSITIVE_INFINITY, this.#contactUs + (turnsUs ?? Number.POSITIVE_INFINITY))
   }
 
+  /** A pause, or another plan, keeps nodes from starting it. Their spread begins anew. */
+  hold(): void {
+    this.#turnsEndUs = undefined
+  }
+
   /**
    * `settling`: all nodes that could start a finished rollout by themselves have had the time to,
    * and to become unready. `over`: and those that are unready, to be hurt.

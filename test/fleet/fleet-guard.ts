@@ -103,6 +103,7 @@ export class FleetGuard {
     const progress = progressOf(plan.plan, record, hash, observation)
     const window = findWindow(plan.plan, hash, this.#world.time(plan.plan.timeZone), nowUs)
     if (progress?.finished === true) guard.finish(untilLastTurnUs(plan.plan, window, nowUs))
+    else guard.hold()
     this.#following.isOver = guard.ending(plan.plan.excluded) === 'over'
     const verdict = guard.verdict(this.#limit, plan.plan.excluded)
     if (progress?.halted === true) this.#isOver = true

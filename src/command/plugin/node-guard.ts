@@ -73,6 +73,7 @@ export class NodeGuard {
     guard.pass(following.takeContactUs())
     guard.tellStarted([...record.words.entries].filter(([, { generation }]) => generation === state.generation).map(([name]) => name))
     if (progress.finished && !isPaused) guard.finish(this.#untilLastTurnUs(plan, hash))
+    else guard.hold()
     if (watch.lists === 0) return undefined
     const verdict = guard.verdict(this.#limit, plan.excluded)
     const ending = guard.ending(plan.excluded)
