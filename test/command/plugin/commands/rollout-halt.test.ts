@@ -360,6 +360,47 @@ t.test('where the API server is too busy for that list, nothing is forgotten, an
   t.ok(world.passedMs() < freeMs + 2 * MINUTE_MS, 'the two minutes have passed long ago')
 })
 
+t.test('where the watch ends just then, it goes on where it was before it lists the Nodes', async (t) => {
+  const world = await startFleet(t)
+  const { watch } = world.context.api
+  let isBroken = false
+  let tried = 0
+  world.context.api.watch = async (asked) => {
+    if (!isBroken) return watch(asked)
+    tried += 1
+    return { kind: 'unreachable', detail: 'the connection is refused' }
+  }
+  let hurtMs = 0
+  world.play([
+    {
+      atMs: 1,
+      play: async () => {
+        await world.putWatched(node('n1', '200', NOT_READY))
+        hurtMs = world.passedMs() + 2 * MINUTE_MS
+      },
+    },
+    {
+      atMs: 2 * MINUTE_MS + 1,
+      play: async () => {
+        t.equal(world.passedMs(), hurtMs)
+        isBroken = true
+        world.server.disconnectAll()
+        await until(() => tried > 0, 'it tries to watch again')
+      },
+    },
+    {
+      atMs: 3 * MINUTE_MS + 1,
+      play: async () => {
+        const before = world.opened()
+        isBroken = false
+        await world.untilWatched(before + 1)
+      },
+    },
+  ])
+  t.equal((await world.run(...HALT, '0')).code, 1)
+  t.ok(world.passedMs() < 4 * MINUTE_MS, 'the two minutes have passed')
+})
+
 t.test('before it says that all is done, it lists the Nodes: the watch may be broken, and say nothing', async (t) => {
   const world = await startFleet(t)
   const { watch } = world.context.api
