@@ -6,8 +6,8 @@
  */
 import { type Plan, zoneOrderOf } from '../rollout/plan.ts'
 import { answerTimeZone } from '../rollout/time-zone.ts'
-import { findWindow } from '../rollout/window-turn.ts'
-import { DAY_MS, describeTime, listSkipped, type ZoneOffsets } from '../rollout/windows.ts'
+import { findWindow, type WindowTurn } from '../rollout/window-turn.ts'
+import { DAY_MS, describeTime, listSkipped, WINDOW_LOOKAHEAD_MS, type ZoneOffsets } from '../rollout/windows.ts'
 import { formatDuration } from '../values/durations.ts'
 
 /** In a year each change of the clocks comes. */
@@ -38,6 +38,12 @@ export function documentPlan(plan: Plan, hash: string, nowMs: number): PlanDocum
     restSeconds: plan.restUs / 1e6,
     windows: plan.windows.length === 0 ? null : documentWindows(plan, hash, nowMs),
   }
+}
+
+/** For what waits for a window beside the nodes. */
+export function findWindowNow(plan: Plan, hash: string, nowMs: number, nowUs: number): WindowTurn {
+  const zone = plan.windows.length === 0 ? undefined : answerTimeZone(plan.timeZone, nowMs - BACK_MS, nowMs + WINDOW_LOOKAHEAD_MS)
+  return findWindow(plan, hash, { nowMs, zone }, nowUs)
 }
 
 function documentWindows(plan: Plan, hash: string, nowMs: number): WindowsDocument {

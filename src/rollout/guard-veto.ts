@@ -13,8 +13,8 @@ import { entryText, LONGEST_REASON, nodeKey } from './write.ts'
 const SHORT_REASON = 72
 
 /**
- * A merge patch of the record's `data`. It halts the generation under way by itself: the vetoes of
- * nodes may stop to count, as when one of these is excluded.
+ * A merge patch of the record's `data`. It halts the generation under way by itself where there is
+ * room: the vetoes of nodes may stop to count, as when one of these is excluded.
  *
  * @param state of the record
  * @returns undefined: the record has no room for it
@@ -29,34 +29,51 @@ export function guardVetoes(
   const names = Array.from({ length: 2 * MOST_VETOES }, (_, index) => `${GUARD_PREFIX}${index + 1}`).filter(
     (name) => !plan.excluded.includes(name),
   )
-  const keys = names.slice(0, vetoesNeeded(plan, state.stage)).map(nodeKey)
-  for (const longest of [LONGEST_REASON, SHORT_REASON]) {
-    const reasons = writeReasons(verdict, limit, keys.length, longest)
-    const { generation, stage } = state
-    const data = Object.fromEntries(
-      keys.map((key, index): [string, string] => {
-        const veto: Entry = { kind: 'veto', generation, stage, reason: reasons[index] ?? '' }
-        return [key, entryText(veto)]
-      }),
-    )
-    if (bytesOf(new Map([...record.texts, ...Object.entries(data)])) <= MOST_RECORD_BYTES) return data
-  }
-  return undefined
+  const { generation, stage } = state
+  const needed = vetoesNeeded(plan, stage)
+  const vetoing = [...record.entries].filter(
+    ([name, { kind, generation: of }]) => kind === 'veto' && of === generation && isNode(name, plan),
+  )
+  const ways: readonly Way[] = [
+    { count: needed, longest: LONGEST_REASON, naming: needed },
+    { count: needed, longest: SHORT_REASON, naming: needed },
+    { count: needed, longest: SHORT_REASON, naming: 1 },
+    { count: Math.max(1, needed - vetoing.length), longest: SHORT_REASON, naming: 1 },
+  ]
+  return ways
+    .map((way) => {
+      const reasons = writeReasons(verdict, limit, way)
+      const veto = (reason: string): Entry => ({ kind: 'veto', generation, stage, reason })
+      return Object.fromEntries(reasons.map((reason, index) => [nodeKey(names[index] ?? ''), entryText(veto(reason))]))
+    })
+    .find((data) => bytesOf(new Map([...record.texts, ...Object.entries(data)])) <= MOST_RECORD_BYTES)
+}
+
+/** How much a halt says, and whether it relies on the vetoes of nodes. */
+interface Way {
+  readonly count: number
+  readonly longest: number
+  /** How many of the reasons name nodes. */
+  readonly naming: number
+}
+
+function isNode(name: string, { excluded }: Plan): boolean {
+  return !name.startsWith(GUARD_PREFIX) && !excluded.includes(name)
 }
 
 /** As many names as fit. The first reason has the count. */
-function writeReasons({ hurt, started }: GuardVerdict, limit: Limit, count: number, longest: number): readonly string[] {
+function writeReasons({ hurt, started }: GuardVerdict, limit: Limit, { count, longest, naming }: Way): readonly string[] {
   const rest = [...hurt]
   return Array.from({ length: count }, (_, index) => {
     const head = index === 0 ? `${hurt.length} of ${started} nodes hurt, limit ${showLimit(limit)}: ` : 'also '
     const named: string[] = []
-    for (let next = rest[0]; next !== undefined; next = rest[0]) {
+    for (let next = rest[0]; next !== undefined && index < naming; next = rest[0]) {
       const text = join(head, [...named, nameHurt(next)], rest.length - 1)
       if (named.length > 0 && Buffer.byteLength(text) > longest) break
       named.push(nameHurt(next))
       rest.shift()
     }
-    return named.length === 0 ? 'as above' : cutToBytes(join(head, named, index === count - 1 ? rest.length : 0), longest)
+    return named.length === 0 ? 'as above' : cutToBytes(join(head, named, index === naming - 1 ? rest.length : 0), longest)
   })
 }
 

@@ -39,6 +39,19 @@ export function findWindow(plan: Plan, hash: string, time: RolloutTime | undefin
   }
 }
 
+/**
+ * In how long the last nodes start a rollout that is open to all of them: see `goSpread`.
+ *
+ * @returns undefined: in a window after this one, or that is not known
+ */
+export function untilLastTurnUs({ spreadUs }: Plan, window: WindowTurn, nowUs: number): number | undefined {
+  if (window.kind === 'none') return spreadUs
+  if (window.kind === 'unknown') return undefined
+  const { opensUs, closesUs } = window
+  const atUs = Math.max(nowUs, opensUs) + Math.min(spreadUs, closesUs - opensUs)
+  return atUs <= closesUs ? atUs - nowUs : undefined
+}
+
 function findOffsets(timeZone: string, { nowMs, zone }: RolloutTime): ZoneOffsets | string {
   if (timeZone === 'UTC') return utcOffsets(nowMs)
   if (zone === undefined || (zone.ok ? zone.offsets.timeZone : zone.timeZone) !== timeZone) return describeUnknown(timeZone)

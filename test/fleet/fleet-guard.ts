@@ -9,6 +9,7 @@ import { type Limit, type NodeSight, parseLimit, RolloutGuard } from '../../src/
 import { guardVetoes } from '../../src/rollout/guard-veto.ts'
 import { progressOf } from '../../src/rollout/progress.ts'
 import { observeRecord } from '../../src/rollout/silence.ts'
+import { findWindow, untilLastTurnUs } from '../../src/rollout/window-turn.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
@@ -104,9 +105,11 @@ export class FleetGuard {
     const seen = { record, recordUid: object.uid, resourceVersion: object.resourceVersion, configUid: config.uid, hash }
     const observation = observeRecord(undefined, { ...seen, assignment: 0, retry: planRetry(config), nowUs, contactUs: 0 })
     const progress = progressOf(plan.plan, record, hash, observation)
-    if (progress?.finished === true) guard.finish()
-    this.#following.isOver = guard.isOver(plan.plan.spreadUs)
-    const verdict = guard.verdict(this.#limit)
+    const window = findWindow(plan.plan, hash, this.#world.time(plan.plan.timeZone), nowUs)
+    if (progress?.finished === true) guard.finish(untilLastTurnUs(plan.plan, window, nowUs))
+    else guard.hold()
+    this.#following.isOver = guard.ending(plan.plan.excluded) === 'over'
+    const verdict = guard.verdict(this.#limit, plan.plan.excluded)
     if (progress?.halted === true) this.#isOver = true
     if (progress?.halted !== false || !verdict.exceeds) return
     this.#world.trace(ADMINISTRATOR, () => `halts: ${verdict.hurt.map(({ node, how }) => `${node} ${how}`).join(', ')}`)
@@ -137,7 +140,7 @@ export class FleetGuard {
       ready: isReady(agent, this.#world.queue.nowUs),
       content: started,
       failed,
-      leaving: node.isCordoned,
+      leaving: node.isCordoned ? 'cordoned' : undefined,
     }
   }
 

@@ -61,6 +61,26 @@ t.test('only the last of them says how many it leaves out, and they are short wh
   t.ok(short && bytesOf(new Map(Object.entries(short))) <= 250)
 })
 
+t.test('a record that is nearly full is halted with fewer words, and then by the vetoes that are missing', async (t) => {
+  const long = (index: number) => `node.${index}${'x'.repeat(240)}`
+  const many = hurt(...Array.from({ length: 100 }, (_, index) => `ip-10-0-0-${index}.eu-central-1.compute.internal`))
+  const vetoes = [1, 2, 3, 4].map((index) => [long(index), `7 2 veto ${'r'.repeat(160)}`])
+  const before = { state: state(7, 2), ...Object.fromEntries(vetoes) }
+  const fill = (room: number) => {
+    const used = bytesOf(new Map(Object.entries(before))) + 'note'.length
+    return { ...before, note: 'x'.repeat(MOST_RECORD_BYTES - used - room) }
+  }
+  const brief = vetoesOn(fill(300), many, 'maxVetoes: 5')
+  t.match(brief, { 'node.guard_1': /^7 2 veto 100 of 40 nodes hurt, limit 2%: ip-10-0-0-0\./, 'node.guard_5': '7 2 veto as above' })
+  for (const room of [300, 100]) {
+    const full = fill(room)
+    const data = vetoesOn(full, many, 'maxVetoes: 5')
+    t.match(decideRollout(sceneView({ data: { ...full, ...data }, plan: 'maxVetoes: 5' })).turn, { kind: 'halted' }, `${room} bytes`)
+  }
+  t.same(Object.keys(vetoesOn(fill(100), many, 'maxVetoes: 5') ?? {}), ['node.guard_1'])
+  t.equal(vetoesOn(fill(100), many, 'maxVetoes: 5', long(1).slice('node.'.length)), undefined, 'an excluded veto does not count')
+})
+
 t.test('no Node can have the name of a guard', async (t) => {
   for (const key of Object.keys(vetoesOn({ state: state(7, 2) }, hurt('a'), 'maxVetoes: 5') ?? {}))
     t.equal(isObjectName(key.slice('node.'.length)), false, key)

@@ -11,7 +11,7 @@ const sight = (name: string, fields: Partial<NodeSight> = {}): NodeSight => ({
   ready: true,
   content: 'waiting',
   failed: false,
-  leaving: false,
+  leaving: undefined,
   ...fields,
 })
 const started = (name: string, fields: Partial<NodeSight> = {}) => sight(name, { content: 'started', ...fields })
@@ -47,6 +47,7 @@ t.test('a node that waits, that was not Ready before, or of which that is not kn
   const guard = guardOf(5)
   guard.see(sight('n4', { ready: false }))
   guard.see(sight('n5', { ready: false }))
+  guard.pass(2 * MINUTE_US)
   guard.see(started('n5', { ready: false }))
   guard.see(started('n6', { ready: false }))
   guard.see(sight('n7', { ready: undefined }))
@@ -61,6 +62,25 @@ t.test('a node that waits, that was not Ready before, or of which that is not kn
   guard.see(started('n5', { ready: false }))
   guard.pass(10 * MINUTE_US)
   t.same(show(guard.verdict(NONE)), [], 'n5 was not Ready before it started')
+})
+
+t.test('a restart before the agent tells of the start is none of being unready', async (t) => {
+  for (const [minutes, count] of [
+    [1, 1],
+    [2, 0],
+  ] as const) {
+    for (const tell of [(guard: RolloutGuard) => guard.see(started('n5')), (guard: RolloutGuard) => guard.tellStarted(['n5'])]) {
+      const guard = guardOf(2)
+      guard.see(sight('n5'))
+      guard.see(sight('n5', { ready: false }))
+      guard.see(sight('n5', { ready: false }))
+      guard.pass(minutes * MINUTE_US)
+      tell(guard)
+      guard.see(started('n5', { ready: false }))
+      guard.pass(10 * MINUTE_US)
+      t.match(guard.verdict(NONE), { started: count, hurt: { length: count } }, `${minutes} min`)
+    }
+  }
 })
 
 t.test('what the record says counts before the Node says it', async (t) => {
@@ -85,16 +105,50 @@ t.test('a node that went back has started it all the same, and one with another 
 t.test('a node that is gone counts, unless somebody has taken it away', async (t) => {
   const guard = guardOf(6)
   guard.remove('n1')
-  guard.see(started('n2', { leaving: true }))
+  guard.see(started('n2', { leaving: 'cordoned' }))
   guard.remove('n2')
   t.same(guard.verdict(NONE), { started: 3, hurt: [{ node: 'n1', how: 'gone' }], exceeds: true })
   guard.see(started('n3', { ready: false }))
   guard.pass(2 * MINUTE_US)
-  guard.see(started('n3', { ready: false, leaving: true }))
+  guard.see(started('n3', { ready: false, leaving: 'marked' }))
   guard.remove('n3')
   t.same(show(guard.verdict(NONE)), ['n1 gone', 'n3 not ready'], 'it was hurt before somebody took it away')
   guard.see(sight('n1', { uid: 'new' }))
   t.same(show(guard.verdict(NONE)), ['n3 not ready'], 'there is a node of this name again')
+})
+
+t.test('a node that an autoscaler marks is stopped by it, unless it was unready before', async (t) => {
+  const guard = guardOf(6)
+  guard.see(started('n1', { leaving: 'marked' }))
+  guard.see(started('n1', { leaving: 'marked', ready: false }))
+  guard.see(started('n2', { leaving: 'cordoned', ready: false }))
+  guard.see(started('n3', { ready: false }))
+  guard.see(started('n3', { leaving: 'marked', ready: false }))
+  guard.see(started('n4', { leaving: 'marked', ready: false }))
+  guard.pass(2 * MINUTE_US)
+  t.same(show(guard.verdict(NONE)), ['n2 not ready', 'n3 not ready'])
+  guard.remove('n1')
+  guard.see(started('n4', { ready: false }))
+  t.same(show(guard.verdict(NONE)), ['n2 not ready', 'n3 not ready', 'n4 not ready'], 'n4 is not marked any more')
+})
+
+t.test('a machine of the same name does not make good for the one that was hurt', async (t) => {
+  const guard = guardOf(6)
+  guard.see(started('n1', { failed: true }))
+  guard.see(started('n2', { ready: false }))
+  guard.pass(2 * MINUTE_US)
+  const renewed = { uid: 'new' }
+  guard.see(sight('n1', renewed))
+  guard.remove('n2')
+  guard.see(started('n2', renewed))
+  guard.see(sight('n3', renewed))
+  t.same(guard.verdict(NONE).started, 3)
+  t.same(show(guard.verdict(NONE)), ['n1 failed', 'n2 not ready'])
+  guard.tellStarted(['n3'])
+  t.equal(guard.verdict(NONE).started, 3, 'the record may name the machine before')
+  guard.see(started('n2', { ...renewed, failed: true }))
+  guard.remove('n2')
+  t.same(show(guard.verdict(NONE)), ['n1 failed', 'n2 not ready'], 'a name counts once')
 })
 
 t.test('a node that an administrator excludes counts for nothing', async (t) => {
@@ -113,18 +167,43 @@ t.test('another uid is another machine', async (t) => {
   t.same(guard.verdict(NONE), { started: 2, hurt: [], exceeds: false })
 })
 
-t.test('as many may be gone as go without the content', async (t) => {
+t.test('as many may be gone as go without the content in the same time', async (t) => {
   const guard = new RolloutGuard()
   const names = Array.from({ length: 100 }, (_, index) => `n${index}`)
   for (const name of names) guard.see(sight(name))
+  guard.pass(MINUTE_US)
   for (const name of names.slice(0, 50)) guard.see(started(name))
-  for (const name of ['n1', 'n2', 'n97', 'n98', 'n99']) guard.remove(name)
-  // 3 of the 100 that waited: 1.5 of 50.
+  guard.pass(2 * MINUTE_US)
+  for (const name of ['n1', 'n2', 'n96', 'n97', 'n98', 'n99']) guard.remove(name)
+  // 4 in 200 minutes of nodes that waited: 2 in the 100 of those that started it.
+  t.same(guard.verdict(NONE), {
+    started: 50,
+    hurt: [
+      { node: 'n1', how: 'gone' },
+      { node: 'n2', how: 'gone' },
+    ],
+    exceeds: false,
+  })
+  guard.remove('n3')
   t.equal(guard.verdict(NONE).exceeds, true)
   t.equal(guard.verdict({ kind: 'nodes', most: 1 }).exceeds, false)
-  guard.remove('n96')
-  t.same(show(guard.verdict(NONE)), ['n1 gone', 'n2 gone'])
-  t.equal(guard.verdict(NONE).exceeds, false)
+})
+
+t.test('nodes that leave as ever halt no rollout, in its middle and after its last start', async (t) => {
+  const guard = new RolloutGuard()
+  const limit: Limit = { kind: 'share', percent: 2 }
+  const names = Array.from({ length: 1000 }, (_, index) => `n${index}`)
+  for (const name of names) guard.see(sight(name))
+  for (const name of names.slice(0, 500)) guard.see(started(name))
+  guard.pass(60 * MINUTE_US)
+  for (const name of [...names.slice(0, 50), ...names.slice(500, 550)]) guard.remove(name)
+  t.equal(guard.verdict(limit).exceeds, false, 'a tenth of each half')
+  for (const name of names.slice(550)) guard.see(started(name))
+  guard.pass(60 * MINUTE_US)
+  for (const name of [...names.slice(50, 95), ...names.slice(550, 595)]) guard.remove(name)
+  t.equal(guard.verdict(limit).exceeds, false, 'nobody waits any more, and a tenth goes as before')
+  for (const name of names.slice(600, 650)) guard.remove(name)
+  t.equal(guard.verdict(limit).exceeds, true)
 })
 
 t.test('a gap makes unknown what was not seen, and a look without one keeps the clock', async (t) => {
@@ -142,26 +221,82 @@ t.test('a gap makes unknown what was not seen, and a look without one keeps the 
   t.same(show(guard.verdict(NONE)), ['n1 not ready'], 'and then it was gone')
 })
 
+t.test('a node that went while nobody looked may have been taken away', async (t) => {
+  const guard = guardOf(5)
+  guard.see(started('n1', { failed: true }))
+  guard.see(started('n4'))
+  guard.list([sight('n3', { uid: 'new' }), started('n4')], true)
+  t.same(guard.verdict(NONE), { started: 2, hurt: [{ node: 'n1', how: 'failed' }], exceeds: true })
+  guard.list([], false)
+  t.same(show(guard.verdict(NONE)), ['n1 failed', 'n4 gone'])
+})
+
 t.test('a finished rollout is over when its last nodes have started, and had the time to be hurt', async (t) => {
   const guard = guardOf(4)
   guard.pass(100 * MINUTE_US)
-  t.equal(guard.isOver(0), false, 'it is not finished')
-  guard.finish()
+  t.equal(guard.ending(), 'under way', 'it is not finished')
+  guard.finish(5 * MINUTE_US)
   guard.pass(4 * MINUTE_US)
-  t.equal(guard.isOver(5 * MINUTE_US), false)
   guard.see(started('n3'))
   guard.see(started('n4'))
   guard.pass(4 * MINUTE_US - 1)
-  t.equal(guard.isOver(5 * MINUTE_US), false)
+  t.equal(guard.ending(), 'under way')
   guard.see(started('n4', { ready: false }))
   guard.pass(1)
-  t.equal(guard.isOver(5 * MINUTE_US), false, 'n4 may be hurt')
+  t.equal(guard.ending(), 'settling', 'n4 may be hurt')
+  t.equal(guard.ending(['n4']), 'over', 'n4 does not count')
+  guard.see(started('n4', { ready: false, leaving: 'marked' }))
+  t.equal(guard.ending(), 'settling', 'it was unready before it was marked')
   guard.pass(2 * MINUTE_US)
-  t.equal(guard.isOver(5 * MINUTE_US), true, 'it is')
-  t.equal(guard.isOver(60 * MINUTE_US), true, 'no node is left to start it')
-  guard.see(sight('n5'))
-  t.equal(guard.isOver(60 * MINUTE_US), false, 'one has come')
-  t.equal(guard.isOver(5 * MINUTE_US), true, 'a node that never starts is not waited for without end')
+  t.equal(guard.ending(), 'over', 'it is')
+})
+
+t.test('a rollout is over also where nodes wait, join, or are unready now and then', async (t) => {
+  const guard = guardOf(4)
+  guard.finish(5 * MINUTE_US)
+  guard.see(started('n3'))
+  guard.pass(9 * MINUTE_US - 1)
+  t.equal(guard.ending(), 'under way', 'n4 may start')
+  t.equal(guard.ending(['n4']), 'over')
+  guard.finish(5 * MINUTE_US)
+  guard.pass(1)
+  t.equal(guard.ending(), 'over', 'a node that never starts is not waited for without end')
+  guard.see(started('n4'))
+  guard.see(started('n5'))
+  t.equal(guard.ending(), 'over', 'a node that joins a finished rollout does not prolong it')
+  guard.see(started('n1', { ready: false }))
+  t.equal(guard.ending(), 'settling')
+  guard.pass(MINUTE_US)
+  guard.list([started('n1'), started('n2', { ready: false }), started('n3')], false)
+  guard.pass(2 * MINUTE_US - 1)
+  guard.see(started('n1', { ready: false }))
+  t.equal(guard.ending(), 'settling', 'the list has shown that n2 is unready')
+  guard.pass(1)
+  t.equal(guard.ending(), 'over', 'n1 is so later')
+})
+
+t.test('a finished rollout whose nodes wait for a window is not over before it has been open', async (t) => {
+  const guard = guardOf(4)
+  guard.finish(undefined)
+  guard.pass(60 * MINUTE_US)
+  t.equal(guard.ending(), 'under way')
+  guard.finish(60 * MINUTE_US)
+  guard.pass(30 * MINUTE_US)
+  guard.finish(undefined)
+  guard.pass(34 * MINUTE_US - 1)
+  t.equal(guard.ending(), 'under way')
+  guard.pass(1)
+  t.equal(guard.ending(), 'over')
+  guard.hold()
+  t.equal(guard.ending(), 'under way', 'it is paused')
+  guard.finish(2 * MINUTE_US)
+  guard.pass(6 * MINUTE_US - 1)
+  t.equal(guard.ending(), 'under way', 'the spread begins anew')
+  const all = guardOf(4)
+  all.finish(undefined)
+  for (const name of ['n3', 'n4']) all.see(started(name))
+  all.pass(4 * MINUTE_US)
+  t.equal(all.ending(), 'over', 'nobody waits')
 })
 
 t.test('limits', async (t) => {
@@ -199,7 +334,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
         ready: fc.constantFrom(true, true, false, undefined),
         content: fc.constantFrom('started' as const, 'waiting' as const, 'waiting' as const, 'other' as const, undefined),
         failed: fc.boolean(),
-        leaving: fc.boolean(),
+        leaving: fc.constantFrom(undefined, 'cordoned' as const, 'marked' as const),
       }),
     }),
   },

@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decideRollout } from '../../src/rollout/decide.ts'
 import { placeOf } from '../../src/rollout/order.ts'
-import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, parsePlan } from '../../src/rollout/plan.ts'
 import { readTimeZone } from '../../src/rollout/time-zone.ts'
 import type { RolloutTime } from '../../src/rollout/view.ts'
+import { findWindow, untilLastTurnUs } from '../../src/rollout/window-turn.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 import { HASH, OTHER_HASH, type Scene, START_US, sceneView, state, uidWithShare } from './views.ts'
 
@@ -43,6 +44,23 @@ t.test('claims, begins and nodes that need no claim wait for a window, and say w
     t.ok(open.turn.kind === 'go' || open.write !== undefined, JSON.stringify(scene))
     t.notMatch(open.turn.detail, /windows/)
   }
+})
+
+t.test('in how long the last nodes start a finished rollout', async (t) => {
+  const minutes = (time: RolloutTime | undefined, text = NIGHT): number | undefined => {
+    const parsed = parsePlan(text)
+    if (!parsed.ok) throw new Error(parsed.problem)
+    const us = untilLastTurnUs(parsed.plan, findWindow(parsed.plan, HASH, time, START_US), START_US)
+    return us === undefined ? undefined : us / MINUTE_US
+  }
+  t.equal(minutes(undefined, 'spread: 30m'), 30)
+  t.equal(minutes(at(12), `${NIGHT}, spread: 30m`), 630)
+  t.equal(minutes(at(12), `${NIGHT}, spread: 9h`), 17 * 60, 'the spread is at most the length of the window')
+  t.equal(minutes(at(23), `${NIGHT}, spread: 30m`), 30)
+  t.equal(minutes(at(4, 45), `${NIGHT}, spread: 30m`), undefined, 'some of them start in the next window')
+  t.equal(minutes(at(5), `${NIGHT}, spread: 30m`), 17 * 60 + 30)
+  t.equal(minutes(at(12), `${NIGHT}, now: ${HASH}`), 2)
+  t.equal(minutes(undefined), undefined, 'the time is not known')
 })
 
 t.test('proofs, advances, vetoes and a node with its own claim wait for none', async (t) => {

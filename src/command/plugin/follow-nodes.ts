@@ -29,13 +29,18 @@ interface NodeFollower<T> {
 const INACTIVITY_MS = 6 * 60_000
 const AGAIN_MS = 2000
 const LONGEST_PAUSE_MS = 60_000
+/** A list is many requests. */
+const LIST_AGAIN_MS = 10_000
 
 export class NodeFollowing<T> {
   readonly #context: PluginContext
   readonly #follower: NodeFollower<T>
   readonly #signal: AbortSignal
   #version: string
-  #isGap = true
+  /** The Nodes are listed again, without a gap. */
+  #isAsked = false
+  /** When they may be: the API server has refused it before. */
+  #listAtUs = 0
   #watch: AbortController | undefined
   /** Since when the watch is open. undefined: it is not. */
   #openUs: number | undefined
@@ -59,15 +64,19 @@ export class NodeFollowing<T> {
       failures = waitMs === undefined ? 0 : failures + 1
       const backoffMs = Math.min(LONGEST_PAUSE_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1))
       // Nothing broke: the Nodes are asked for.
-      if (this.#version === '' && failures === 0 && !this.#isGap) continue
+      if (this.#isAsked && failures === 0) continue
+      this.#isAsked = false
       await this.#context.sleep(Math.max(backoffMs, waitMs ?? 0), this.#signal)
     }
   }
 
-  /** Lists the Nodes again now. */
+  /**
+   * Lists the Nodes again, where a watch is open and the API server takes a list. To be called until
+   * they are listed. A watch that is broken goes on first: it tells what happened meanwhile.
+   */
   refresh(): void {
-    this.#isGap = this.#openUs === undefined
-    this.#version = ''
+    if (this.#openUs === undefined || this.#context.monotonicUs() < this.#listAtUs) return
+    this.#isAsked = true
     this.#watch?.abort()
   }
 
@@ -88,21 +97,23 @@ export class NodeFollowing<T> {
 
   /** @returns undefined: nothing failed; otherwise Retry-After */
   async #turn(): Promise<number | undefined> {
-    if (this.#version === '') {
+    if (this.#version === '' || this.#isAsked) {
       try {
         await this.#list()
       } catch (error) {
         if (!(error instanceof Outage)) throw error
-        this.#isGap = true
-        return error.retryAfterMs
+        if (this.#version === '') return error.retryAfterMs
+        // The watch goes on where it was, so nothing is missed.
+        this.#listAtUs = this.#context.monotonicUs() + Math.max(error.retryAfterMs, LIST_AGAIN_MS) * 1000
       }
+      this.#isAsked = false
     }
     const changes: Promise<void>[] = []
     const end = await this.#watchOnce(changes)
     await Promise.all(changes)
     if (end.kind === 'refused' && end.status !== 410 && !isPassing(end.status))
       throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
-    if (end.kind === 'refused' && end.status === 410) this.#expire()
+    if (end.kind === 'refused' && end.status === 410) this.#version = ''
     return end.kind === 'ended' ? undefined : end.kind === 'refused' ? (end.retryAfterMs ?? 0) : 0
   }
 
@@ -111,8 +122,7 @@ export class NodeFollowing<T> {
     const { selector } = this.#follower
     const query = selector === '' ? {} : { labelSelector: selector }
     const listed = await listPages(api, { path: NODES_PATH, query, asked: LIST_NODES }, (node) => this.#follower.read(node))
-    const isGap = this.#isGap
-    this.#isGap = true
+    const isGap = this.#version === ''
     this.#version = listed.resourceVersion
     await this.#follower.onList(listed.items, isGap)
   }
@@ -147,18 +157,13 @@ export class NodeFollowing<T> {
 
   #take({ type, object }: { readonly type: string; readonly object: unknown }): Promise<void> | undefined {
     // The API server says why it ends the watch: mostly that it no longer has the version.
-    if (type === 'ERROR') this.#expire()
+    if (type === 'ERROR') this.#version = ''
     // The Nodes are listed next, and what they were before does not matter.
     if (this.#version === '') return undefined
     this.#version = identityOf(object)?.resourceVersion || versionOfBookmark(object) || this.#version
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return undefined
     const fact = this.#follower.read(object)
     return fact === undefined ? undefined : this.#follower.onChange(fact, type === 'DELETED')
-  }
-
-  #expire(): void {
-    this.#version = ''
-    this.#isGap = true
   }
 }
 

@@ -5,21 +5,25 @@
  */
 import { type GuardVerdict, type Limit, type NodeSight, RolloutGuard } from '../../rollout/guard.ts'
 import { guardVetoes } from '../../rollout/guard-veto.ts'
+import type { Plan } from '../../rollout/plan.ts'
 import type { RolloutState } from '../../rollout/record.ts'
+import { untilLastTurnUs } from '../../rollout/window-turn.ts'
 import { Failure } from '../command.ts'
 import { objectOf } from '../failure.ts'
+import { findWindowNow } from '../plan-text.ts'
 import type { PluginContext } from './command.ts'
 import { pathOf } from './config-maps.ts'
 import { NodeFollowing } from './follow-nodes.ts'
 import { readSight } from './node-sight.ts'
+import { LIST_NODES, NODES_PATH } from './node-state.ts'
 import type { RolloutLook } from './rollout-state.ts'
 
 export interface GuardLook {
   readonly limit: Limit
   readonly verdict: GuardVerdict
-  /** A list of the Nodes has confirmed that the limit is exceeded. */
+  /** The limit is exceeded, and a list of the Nodes has confirmed it. */
   readonly mustHalt: boolean
-  /** No more nodes start a finished rollout by themselves. */
+  /** No more nodes start a finished rollout by themselves: a list has confirmed that, too. */
   readonly isOver: boolean
 }
 
@@ -31,8 +35,8 @@ interface Watch {
   readonly stopper: AbortController
   /** How often the Nodes were listed. */
   lists: number
-  /** How often they had been when the limit was found exceeded. undefined: it is not. */
-  doubtedAt: number | undefined
+  /** How often they had been when this was found first. undefined: it is not so. */
+  readonly found: { exceeds?: number | undefined; over?: number | undefined }
 }
 
 export class NodeGuard {
@@ -52,7 +56,7 @@ export class NodeGuard {
    * @returns undefined: no generation of this content has begun, or the Nodes are not known yet
    * @throws Failure where the Nodes may not be watched
    */
-  look({ config, plan, progress, record }: RolloutLook): GuardLook | undefined {
+  look({ config, plan, hash, progress, record, isPaused }: RolloutLook): GuardLook | undefined {
     if (this.#failure !== undefined) throw this.#failure
     const { state } = record.words
     if (progress === undefined || state === undefined) {
@@ -68,10 +72,14 @@ export class NodeGuard {
     const { guard, following } = watch
     guard.pass(following.takeContactUs())
     guard.tellStarted([...record.words.entries].filter(([, { generation }]) => generation === state.generation).map(([name]) => name))
-    if (progress.finished) guard.finish()
+    if (progress.finished && !isPaused) guard.finish(this.#untilLastTurnUs(plan, hash))
+    else guard.hold()
     if (watch.lists === 0) return undefined
     const verdict = guard.verdict(this.#limit, plan.excluded)
-    return { limit: this.#limit, verdict, mustHalt: this.#isConfirmed(watch, verdict), isOver: guard.isOver(plan.spreadUs) }
+    const ending = guard.ending(plan.excluded)
+    const mustHalt = this.#isConfirmed(watch, 'exceeds', verdict.exceeds)
+    const isListed = this.#isConfirmed(watch, 'over', ending !== 'under way')
+    return { limit: this.#limit, verdict, mustHalt, isOver: ending === 'over' && isListed && !verdict.exceeds }
   }
 
   close(): void {
@@ -101,26 +109,31 @@ export class NodeGuard {
     }
     const stopper = new AbortController()
     const following = new NodeFollowing(this.#context, follower, AbortSignal.any([stopper.signal, this.#context.signal]))
-    const watch: Watch = { about, guard, following, stopper, lists: 0, doubtedAt: undefined }
+    const watch: Watch = { about, guard, following, stopper, lists: 0, found: {} }
     following.run().catch((error: unknown) => {
       this.#failure = error
     })
     return watch
   }
 
-  /** A watch may be behind: before anything is halted, the Nodes are read anew. */
-  #isConfirmed(watch: Watch, { exceeds }: GuardVerdict): boolean {
-    if (!exceeds) watch.doubtedAt = undefined
-    else if (watch.doubtedAt === undefined) {
-      watch.doubtedAt = watch.lists
-      watch.following.refresh()
-    } else return watch.lists > watch.doubtedAt
-    return false
+  #untilLastTurnUs(plan: Plan, hash: string): number | undefined {
+    const { wallMs, monotonicUs } = this.#context
+    const nowUs = monotonicUs()
+    return untilLastTurnUs(plan, findWindowNow(plan, hash, wallMs(), nowUs), nowUs)
+  }
+
+  /** A watch may be behind, or broken: before this command acts or ends, the Nodes are read anew. */
+  #isConfirmed({ found, lists, following }: Watch, what: 'exceeds' | 'over', isSo: boolean): boolean {
+    const foundAt = isSo ? (found[what] ?? lists) : undefined
+    found[what] = foundAt
+    if (foundAt === lists) following.refresh()
+    return foundAt !== undefined && lists > foundAt
   }
 }
 
-/** Whether it could halt is known before it has to. @throws Failure */
+/** Whether it could see nodes, and halt, is known before it has to. @throws Failure */
 export async function checkMayHalt(context: PluginContext, { record }: RolloutLook): Promise<void> {
+  objectOf(LIST_NODES, await context.api.request({ method: 'GET', path: NODES_PATH, query: { limit: '1' } }))
   await patchRecord(context, record.name, { metadata: {} }, { dryRun: 'All' })
 }
 

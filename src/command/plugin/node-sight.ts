@@ -16,11 +16,8 @@ interface GuardedContent {
   readonly version: string
 }
 
-/**
- * The reasons of `KubeletConfigDegraded` by which a node says that the content failed on it. By the
- * others its agent could not take the content up.
- */
-const FAILED: readonly string[] = ['RolledBack', 'NodeAtFault']
+/** Reasons of `KubeletConfigDegraded`. By the first, kubelet fails with every config. */
+const AT_FAULT = 'NodeAtFault'
 /** The reason of a kubelet that is ill and runs the content still. It may get well. */
 const ILL = 'Unhealthy'
 
@@ -34,15 +31,25 @@ export function readSight(node: unknown, content: GuardedContent): NodeSight | u
   if (state === undefined || uid === undefined) return undefined
   const reason = state.degraded?.status === 'True' ? state.degraded.reason : ''
   const runs = isOfContent(state.active, content)
-  const failed = FAILED.includes(reason) && isOfContent(state.assigned, content)
+  const isFailure = hasFailed(state) && isOfContent(state.assigned, content)
   return {
     name: state.name,
     uid,
     ready: state.kubelet === '' ? undefined : state.kubelet === 'True' && !(runs && reason === ILL),
-    content: runs || failed ? 'started' : findUse(state, content),
-    failed,
-    leaving: isLeaving(node),
+    content: runs || isFailure ? 'started' : findUse(state, content),
+    // A node that waits for its turn may be at fault, too: the guard knows whether it started.
+    failed: isFailure || (reason === AT_FAULT && isOfContent(state.assigned, content)),
+    leaving: findLeaving(node),
   }
+}
+
+/**
+ * The annotation tells the verdict together with the config that is assigned, where a condition may
+ * be about the one before. A config that preflight refused was never started, and one that an
+ * operator rolled back has not failed.
+ */
+function hasFailed({ verdict }: NodeState): boolean {
+  return verdict !== undefined && ['provisional', 'confirmed'].includes(verdict.state) && verdict.reason !== 'requested'
 }
 
 /** A later version that the generation is still about has the same content. */
@@ -58,8 +65,9 @@ function findUse(state: NodeState, { namespace, name }: GuardedContent): NodeSig
   return ref?.namespace === namespace && ref.name === name ? 'waiting' : 'other'
 }
 
-function isLeaving(node: unknown): boolean {
+function findLeaving(node: unknown): NodeSight['leaving'] {
   const spec = isObject(node) && isObject(node.spec) ? node.spec : {}
   const taints = Array.isArray(spec.taints) ? spec.taints.filter(isObject) : []
-  return spec.unschedulable === true || taints.some(({ key }) => typeof key === 'string' && REMOVAL_TAINTS.includes(key))
+  if (taints.some(({ key }) => typeof key === 'string' && REMOVAL_TAINTS.includes(key))) return 'marked'
+  return spec.unschedulable === true ? 'cordoned' : undefined
 }

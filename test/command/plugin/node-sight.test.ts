@@ -8,13 +8,24 @@ const sightOf = (version: string, fields: NodeFields = {}) => readSight(nodeObje
 const taint = (key: string) => ({ spec: { taints: [{ key, effect: 'NoSchedule' }] } })
 
 t.test('what a node has started', async (t) => {
-  t.match(sightOf('200'), { name: 'n1', ready: true, content: 'started', failed: false, leaving: false })
+  t.match(sightOf('200'), { name: 'n1', ready: true, content: 'started', failed: false, leaving: undefined })
   t.match(sightOf('1000'), { content: 'started' }, 'a later version of the same content')
   t.match(sightOf('199'), { content: 'waiting' })
   t.match(sightOf('200', { active: sourceOf('pods', '150') }), { content: 'waiting' })
-  const failed = { active: sourceOf('pods', '150'), degraded: true, ready: ['False', 'RolledBack', ''] } as const
+  const verdict = { state: 'confirmed', reason: 'crash-loop' }
+  const failed = { active: sourceOf('pods', '150'), degraded: true, ready: ['False', 'RolledBack', ''], said: { verdict } } as const
   t.match(sightOf('200', failed), { content: 'started', failed: true })
   t.match(sightOf('199', failed), { content: 'waiting', failed: false }, 'what failed was another content')
+  t.match(sightOf('200', { ...failed, said: {} }), { content: 'waiting', failed: false }, 'the condition may be about the one before')
+  for (const [state, reason] of [
+    ['refused', 'validate'],
+    ['confirmed', 'requested'],
+  ])
+    t.match(sightOf('200', { ...failed, said: { verdict: { state, reason } } }), { content: 'waiting', failed: false })
+  t.match(sightOf('200', { ...failed, said: { verdict: { ...verdict, state: 'provisional' } } }), { content: 'started', failed: true })
+  const atFault = { degraded: true, ready: ['False', 'NodeAtFault', ''] } as const
+  t.match(sightOf('200', atFault), { content: 'started', failed: true })
+  t.match(sightOf('200', { ...atFault, active: sourceOf('pods', '150') }), { content: 'waiting' }, 'kubelet fails with what ran before')
   t.match(sightOf('200', { config: 'other' }), { content: 'other' })
   t.match(readSight({ kind: 'Node', metadata: { name: 'n1', uid: '1' } }, CONTENT), { content: undefined, ready: undefined })
   t.equal(readSight({ kind: 'Node' }, CONTENT), undefined)
@@ -28,7 +39,7 @@ t.test('whether it is Ready', async (t) => {
 })
 
 t.test('whether somebody takes it away', async (t) => {
-  t.match(sightOf('200', { spec: { unschedulable: true } }), { leaving: true })
-  for (const key of ['ToBeDeletedByClusterAutoscaler', 'karpenter.sh/disrupted']) t.match(sightOf('200', taint(key)), { leaving: true })
-  t.match(sightOf('200', taint('node.kubernetes.io/unreachable')), { leaving: false })
+  t.match(sightOf('200', { spec: { unschedulable: true } }), { leaving: 'cordoned' })
+  for (const key of ['ToBeDeletedByClusterAutoscaler', 'karpenter.sh/disrupted']) t.match(sightOf('200', taint(key)), { leaving: 'marked' })
+  t.match(sightOf('200', taint('node.kubernetes.io/unreachable')), { leaving: undefined })
 })

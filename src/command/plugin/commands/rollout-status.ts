@@ -109,6 +109,7 @@ async function followWith(
   let halts: 'all' | 'control planes' | undefined
   let isChecked = guard === undefined
   while (!signal.aborted) {
+    let pauseMs = LOOK_EVERY_MS
     try {
       const rollout = await lookAtRollout(context, name, before)
       before = { observation: rollout.observation, atUs: monotonicUs() }
@@ -141,8 +142,9 @@ async function followWith(
       }
       if (isForPeople) show(plainText(error.message))
       else terminal.err(`${plainText(error.message)}\n`)
+      pauseMs = Math.max(LOOK_EVERY_MS, error.retryAfterMs)
     }
-    await context.sleep(LOOK_EVERY_MS)
+    await context.sleep(pauseMs)
   }
   if (isLive) terminal.out('\n')
   return EXIT.usage
@@ -154,7 +156,7 @@ interface Seen extends RolloutLook {
 }
 
 function describeTooLate(name: string): string {
-  return `The last stage is open, so this halts control planes alone, and no worker. To take the content back: ${PLUGIN_NAME} undo ${name}\n`
+  return `The last stage is open, so this halts control planes, and no worker unless waves were changed in mid-rollout. To take the content back: ${PLUGIN_NAME} undo ${name}\n`
 }
 
 /** For programs: fields are added, never renamed or removed. */

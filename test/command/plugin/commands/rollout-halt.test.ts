@@ -23,6 +23,9 @@ const source = (resourceVersion: string) => ({
 const node = (name: string, version: '150' | '200', fields: NodeFields = {}) =>
   nodeObject(name, { config: 'pods', version, ...fields, said: { assigned: source('200'), active: source(version), ...fields.said } })
 
+const failedNode = (name: string, reason = 'RolledBack') =>
+  node(name, '150', { degraded: true, ready: ['False', reason, ''], said: { verdict: { state: 'confirmed', reason: 'crash-loop' } } })
+
 interface Act {
   /** Of the command's clock, since its start. */
   readonly atMs: number
@@ -127,8 +130,7 @@ t.test('nodes that are not Ready for two minutes halt it, under a name that no N
 
 t.test('programs get who is hurt', async (t) => {
   const world = await startFleet(t)
-  const degraded = node('n3', '150', { degraded: true, ready: ['False', 'RolledBack', ''] })
-  world.play([{ atMs: 1, play: () => world.putWatched(degraded) }])
+  world.play([{ atMs: 1, play: () => world.putWatched(failedNode('n3')) }])
   const { code, out } = await world.run(...HALT, '20%', '-o', 'json')
   t.equal(code, 1)
   const documents = out
@@ -167,8 +169,7 @@ t.test('a node that could not take it up, or was taken away, is not hurt by it; 
 
 t.test('somebody else writes the record first: it is read again, and decided anew', async (t) => {
   const world = await startFleet(t, 'maxVetoes: 2')
-  const failed = node('n1', '150', { degraded: true, ready: ['False', 'RolledBack', ''] })
-  world.play([{ atMs: 1, play: () => world.putWatched(failed) }])
+  world.play([{ atMs: 1, play: () => world.putWatched(failedNode('n1')) }])
   const { request } = world.context.api
   let patches = 0
   world.context.api.request = async (asked) => {
@@ -188,8 +189,7 @@ t.test('somebody else writes the record first: it is read again, and decided ane
 
 t.test('where an edit or a retry comes first, the next generation is not halted for the nodes of the one before', async (t) => {
   const world = await startFleet(t)
-  const failed = node('n1', '150', { degraded: true, ready: ['False', 'RolledBack', ''] })
-  world.play([{ atMs: 1, play: () => world.putWatched(failed) }])
+  world.play([{ atMs: 1, play: () => world.putWatched(failedNode('n1')) }])
   const { request } = world.context.api
   let patches = 0
   world.context.api.request = async (asked) => {
@@ -207,14 +207,13 @@ t.test('where an edit or a retry comes first, the next generation is not halted 
 t.test('in the last stage it halts no worker: it says so, and names undo', async (t) => {
   const world = await startFleet(t)
   world.record.put({ state: state(5) })
-  const failed = node('n1', '150', { degraded: true, ready: ['False', 'NodeAtFault', ''] })
-  world.play([{ atMs: 1, play: () => world.putWatched(failed) }])
+  world.play([{ atMs: 1, play: () => world.putWatched(failedNode('n1', 'NodeAtFault')) }])
   const { code, out, err } = await world.run(...HALT, '0')
   t.equal(code, 1)
   t.match(out, /finished; 1 of 3 nodes hurt\nHalted by rollout status: .*\nHurt, of 3 nodes that started it: n1 failed\n$/)
   t.equal(
     err,
-    'The last stage is open, so this halts control planes alone, and no worker. To take the content back: kubectl kubelet-config undo pods\n',
+    'The last stage is open, so this halts control planes, and no worker unless waves were changed in mid-rollout. To take the content back: kubectl kubelet-config undo pods\n',
   )
 })
 
@@ -321,8 +320,138 @@ t.test('before it halts, it lists the Nodes: a watch may be behind', async (t) =
     { atMs: 4 * MINUTE_MS, play: () => void world.record.put({ state: state(3), 'node.n5': '7 3 veto it failed' }) },
   ])
   t.match(await world.run(...HALT, '0'), { code: 1, out: /Failed on n5: it failed\n$/ })
-  t.equal(lists, 2)
+  t.equal(lists, 3, 'to see whether it may, to begin with, and before it halts')
   t.notMatch(world.record.get(), { 'node.guard_1': String })
+})
+
+t.test('where the API server is too busy for that list, nothing is forgotten, and it asks again later', async (t) => {
+  const world = await startFleet(t)
+  const { server } = world
+  const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '17' } } as const
+  let refused: number[] = []
+  let isBusy = false
+  server.fault = ({ verb, target }) => {
+    if (!isBusy || verb !== 'list' || target?.resource.kind !== 'Node') return undefined
+    refused = [...refused, world.passedMs()]
+    return busy
+  }
+  let freeMs = 0
+  world.play([
+    { atMs: 1, play: () => world.putWatched(node('n1', '200', NOT_READY)) },
+    {
+      atMs: MINUTE_MS,
+      play: () => {
+        isBusy = true
+      },
+    },
+    {
+      atMs: 5 * MINUTE_MS,
+      play: () => {
+        t.ok(refused.length > 2)
+        for (const [index, atMs] of refused.entries())
+          t.ok(index === 0 || atMs - (refused[index - 1] ?? 0) >= 17_000, 'it keeps Retry-After')
+        t.notMatch(world.record.get(), { 'node.guard_1': String })
+        isBusy = false
+        freeMs = world.passedMs()
+      },
+    },
+  ])
+  t.equal((await world.run(...HALT, '0')).code, 1)
+  t.ok(world.passedMs() < freeMs + 2 * MINUTE_MS, 'the two minutes have passed long ago')
+})
+
+t.test('where the watch ends just then, it goes on where it was before it lists the Nodes', async (t) => {
+  const world = await startFleet(t)
+  const { watch } = world.context.api
+  let isBroken = false
+  let tried = 0
+  world.context.api.watch = async (asked) => {
+    if (!isBroken) return watch(asked)
+    tried += 1
+    return { kind: 'unreachable', detail: 'the connection is refused' }
+  }
+  let hurtMs = 0
+  world.play([
+    {
+      atMs: 1,
+      play: async () => {
+        await world.putWatched(node('n1', '200', NOT_READY))
+        hurtMs = world.passedMs() + 2 * MINUTE_MS
+      },
+    },
+    {
+      atMs: 2 * MINUTE_MS + 1,
+      play: async () => {
+        t.equal(world.passedMs(), hurtMs)
+        isBroken = true
+        world.server.disconnectAll()
+        await until(() => tried > 0, 'it tries to watch again')
+      },
+    },
+    {
+      atMs: 3 * MINUTE_MS + 1,
+      play: async () => {
+        const before = world.opened()
+        isBroken = false
+        await world.untilWatched(before + 1)
+      },
+    },
+  ])
+  t.equal((await world.run(...HALT, '0')).code, 1)
+  t.ok(world.passedMs() < 4 * MINUTE_MS, 'the two minutes have passed')
+})
+
+t.test('before it says that all is done, it lists the Nodes: the watch may be broken, and say nothing', async (t) => {
+  const world = await startFleet(t)
+  const { watch } = world.context.api
+  world.record.put({ state: state(5) })
+  let isBehind = false
+  world.context.api.watch = (asked) => watch({ ...asked, onEvent: (event) => isBehind || asked.onEvent(event) })
+  world.play([
+    { atMs: 1, play: () => world.putWatched(node('n4', '200'), node('n5', '200')) },
+    {
+      atMs: MINUTE_MS,
+      play: () => {
+        isBehind = true
+        world.server.objects.put(node('n4', '200', NOT_READY))
+      },
+    },
+  ])
+  t.match(await world.run(...HALT, '0'), { code: 1, out: /n4 not ready\n$/ })
+})
+
+t.test('a finished rollout whose nodes wait for a window is followed until it has been open', async (t) => {
+  const world = await startFleet(t, 'windows: [Mon-Sun 13:00-14:00]')
+  const startMs = Date.UTC(2026, 10, 23, 12, 30)
+  world.context.wallMs = () => startMs + world.passedMs()
+  world.record.put({ state: state(5) })
+  world.play([{ atMs: 1, play: () => world.untilWatched() }])
+  t.equal((await world.run(...HALT, '2%')).code, 0)
+  // At 13:00, over the spread of two minutes, and four more.
+  t.ok(world.passedMs() >= 36 * MINUTE_MS && world.passedMs() < 40 * MINUTE_MS, `${world.passedMs()}`)
+})
+
+t.test('the record is read again when the API server takes it', async (t) => {
+  const world = await startFleet(t)
+  const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '17' } } as const
+  let isBusy = false
+  world.server.fault = ({ target }) => (isBusy && target?.resource.kind === 'ConfigMap' ? busy : undefined)
+  const waits: number[] = []
+  const { sleep } = world.context
+  world.context.sleep = (ms, end) => {
+    if (end === undefined) waits.push(ms)
+    return sleep(ms, end)
+  }
+  const turn = (to: boolean) => () => {
+    isBusy = to
+  }
+  world.play([
+    { atMs: 1, play: turn(true) },
+    { atMs: MINUTE_MS, play: turn(false) },
+    { atMs: 2 * MINUTE_MS, play: () => void world.record.put({ state: state(3), 'node.n5': '7 3 veto it failed' }) },
+  ])
+  t.equal((await world.run('rollout', 'status', 'pods')).code, 1)
+  t.ok(waits.includes(17_000))
 })
 
 t.test('it says at once what it may not do', async (t) => {
@@ -333,11 +462,13 @@ t.test('it says at once what it may not do', async (t) => {
     out: '',
     err: /the right to patch configmaps in the namespace kube-system is missing/,
   })
-  for (const denied of ['list', 'watch']) {
-    world.server.authorize = ({ verb, target }) => target?.resource.kind !== 'Node' || verb !== denied
-    world.play([{ atMs: 0, play: () => until(() => world.server.requests.some(({ verb }) => verb === denied), 'it asks') }])
-    t.match(await world.run(...HALT, '2%'), { code: 2, err: new RegExp(`the right to ${denied} nodes at the cluster scope is missing`) })
-  }
+  const denied = (verb: string) => new RegExp(`the right to ${verb} nodes at the cluster scope is missing`)
+  world.server.authorize = ({ verb, target }) => target?.resource.kind !== 'Node' || verb !== 'watch'
+  world.play([{ atMs: 0, play: () => until(() => world.server.requests.some(({ verb }) => verb === 'watch'), 'it asks') }])
+  t.match(await world.run(...HALT, '2%'), { code: 2, err: denied('watch') })
+  world.record.put({})
+  world.server.authorize = ({ verb, target }) => target?.resource.kind !== 'Node' || verb !== 'list'
+  t.match(await world.run(...HALT, '2%', '--timeout', '1m'), { code: 2, out: '', err: denied('list') }, 'before a generation has begun')
 })
 
 t.test('the time to wait is limited, and a limit is a number or a share', async (t) => {
