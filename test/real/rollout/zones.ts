@@ -76,7 +76,7 @@ export async function playZones(step: Step, fleet: Fleet, plugin: Kubectl): Prom
   })
   await step('retry ends the halt', async () => {
     await setReady(plane, ALL, 'True')
-    assert.equal((await plugin('rollout', 'retry', fleet.config, '--yes')).code, 0)
+    assert.equal((await plugin('rollout', 'retry', fleet.config)).code, 0)
     await fleet.until('zone a is free again', ({ generation, stage }) => generation > 2 && stage === 2, 5 * MINUTE)
   })
 }
@@ -90,8 +90,18 @@ function windowFrom(opensMs: number): string {
 
 /** As the kubelets of these nodes would, or the control plane in their place. */
 async function setReady(plane: ControlPlane, names: readonly string[], status: 'True' | 'False'): Promise<void> {
-  const patch = JSON.stringify({ status: { conditions: [ready(status)] } })
-  for (const name of names) await plane.kubectl(['patch', 'node', name, '--subresource=status', '--type=strategic', '-p', patch])
+  for (const name of names) {
+    const path = `/api/v1/nodes/${name}`
+    const replace = async (): Promise<true> => {
+      const node = JSON.parse(await plane.read(path))
+      const others = node.status.conditions.filter(({ type }: { type: string }) => type !== 'Ready')
+      node.status.conditions = [...others, ready(status)]
+      await plane.kubectl(['replace', '--raw', `${path}/status`, '-f', '-'], { input: JSON.stringify(node) })
+      return true
+    }
+    // Its agent may write between the two.
+    await eventually(replace, { what: `Node ${name} has Ready=${status}` })
+  }
 }
 
 function ready(status: 'True' | 'False'): object {
