@@ -233,6 +233,11 @@ export function keepWaves(plan: Plan, began: readonly number[] | undefined, orde
   }
 }
 
+/** The settings that say when nodes start, as text. */
+export function paceOf({ windows, timeZone, now, restUs, spreadUs }: Plan): string {
+  return JSON.stringify([windows.map(({ text }) => text), timeZone, now, restUs, spreadUs])
+}
+
 /** Stages 0 and 1 are open to witnesses only. Each later one, up to this, opens a wave. */
 export function lastStageOf({ waves }: Plan): number {
   return waves.length + 1

@@ -16,6 +16,7 @@ import {
   goes,
   keeps,
   listSilent,
+  paceBeganUs,
   type Rollout,
   type Standing,
   vetoesRestoredAtUs,
@@ -23,7 +24,6 @@ import {
   waitsForEvidence,
   waitsForWindow,
   waitsUntil,
-  windowOpensUs,
   withWindow,
 } from './standing.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn } from './view.ts'
@@ -243,14 +243,14 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
 }
 
 /**
- * The spread begins when this node is let go, so also when a pause, a halt or a silence is over, or
- * a window opens. Otherwise all nodes that waited for that would start at once. It is no longer than
+ * The spread begins when this node is let go, so also when a pause, a halt or a silence is over, a
+ * window opens, or an edit of the plan ends a wait. Otherwise all nodes that waited for that would start at once. It is no longer than
  * the window: else the nodes that come late in it would wait for the next one each time. Nodes that
  * the window closes on start in the next one, so a stage that opens at its end starts no crowd.
  */
 function goSpread(standing: Standing, detail: string): RolloutDecision {
   const { nowUs, place, plan, observation, window } = standing
-  const fromUs = Math.max(observation.letGoUs ?? nowUs, windowOpensUs(standing))
+  const fromUs = Math.max(observation.letGoUs ?? nowUs, paceBeganUs(standing))
   const isBounded = window.kind === 'open' || window.kind === 'closed'
   const spreadUs = isBounded ? Math.min(plan.spreadUs, window.closesUs - window.opensUs) : plan.spreadUs
   const atUs = fromUs + Math.floor(place.spread * spreadUs)

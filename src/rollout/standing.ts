@@ -62,19 +62,24 @@ export function claimAtUs(standing: Standing, stage: number, openUs = 0): number
   const { node, plan, place, observation } = standing
   const { positionSinceUs, changedUs } = observation
   const fromUs = changedUs > positionSinceUs + claimsEndUs(plan, node.trialUs) ? changedUs : positionSinceUs
-  return Math.max(fromUs, openUs, vetoesRestoredAtUs(standing), windowOpensUs(standing)) + claimDelayUs(place, stage, node, plan)
+  return Math.max(fromUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing)) + claimDelayUs(place, stage, node, plan)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
 export function afterRestUs(standing: Standing, openUs = 0): number {
   const { node, place, observation } = standing
   const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + restUs(node.trialUs)
-  return Math.max(restedUs, openUs, vetoesRestoredAtUs(standing), windowOpensUs(standing)) + turnDelayUs(place, node)
+  return Math.max(restedUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing)) + turnDelayUs(place, node)
 }
 
-/** When the present window opened, or the next one opens. 0: nothing waits for a window. */
-export function windowOpensUs({ window }: Pick<Standing, 'window'>): number {
-  return window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0
+/**
+ * From when delays and the spread count at the earliest: when the present window opened, or the next
+ * one opens, or an edit of the plan said when nodes start. Else an edit that ends a wait, as with
+ * `now`, would start all that waited at once.
+ */
+export function paceBeganUs({ window, observation: { pace } }: Standing): number {
+  const opensUs = window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0
+  return Math.max(opensUs, pace?.sinceUs ?? 0)
 }
 
 /**

@@ -107,6 +107,32 @@ t.test('the spread counts from the opening, and is no longer than the window', a
   near(minutesAfterOpening(late, 23, 23), spread * 120)
 })
 
+t.test('whatever edit lets nodes go that waited, they start spread, and claim one after another', async (t) => {
+  const night = `${NIGHT}, spread: 6h`
+  const edits: readonly (readonly [before: string, plan: string, hour?: number])[] = [
+    [night, `${night}, now: ${HASH}`],
+    [night, 'spread: 6h'],
+    [night, 'windows: [Mon-Sun 09:00-24:00], spread: 6h'],
+    [`${night}, timeZone: Europe/Berln`, 'windows: [Mon-Sun 09:00-24:00], spread: 6h'],
+    ['windows: [Mon-Sun 22:00-05:00], spread: six hours', 'windows: [Mon-Sun 09:00-24:00], spread: 6h'],
+    ['rest: 24h, spread: 6h', 'rest: 1h, spread: 6h'],
+    ['spread: 24h', 'spread: 6h'],
+  ]
+  for (const [planBefore, plan] of edits) {
+    const scene: Scene = { planBefore, plan, forMinutes: 300, time: at(15), node: { uid: uidWithShare(0.7, 0.71) } }
+    const free = decide({ ...scene, data: { state: state(3, 5) } }).turn
+    const spread = placeOf({ uid: uidWithShare(0.7, 0.71) }, HASH, DEFAULT_PLAN).spread
+    t.equal(free.kind === 'wait-until' && free.atUs - START_US, 300 * MINUTE_US + Math.floor(spread * 360 * MINUTE_US), plan)
+    const claims = decide({ ...scene, data: { state: state(3, 1) } }).turn
+    const delayUs = claims.kind === 'wait-until' ? claims.atUs - START_US - 300 * MINUTE_US : 0
+    t.ok(delayUs > 0.35 * MINUTE_US && delayUs < 0.36 * MINUTE_US, `${plan}: ${delayUs}`)
+    const data = { state: state(3, 1) }
+    t.equal(decide({ ...scene, data, node: { controlPlane: true } }).write, undefined, plan)
+  }
+  const same = { planBefore: night, plan: `${night}, maxVetoes: 2`, time: at(23), data: { state: state(3, 1) } }
+  t.ok(decide(same).write, 'another edit delays nothing')
+})
+
 t.test('a stage that opens at the end of a window starts no more nodes there than its spread allows', async (t) => {
   const plan = 'windows: [Mon-Sun 22:00-24:00], spread: 1h'
   const uids = Array.from({ length: 600 }, (_, index) => `uid-${index}`)

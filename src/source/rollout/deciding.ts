@@ -11,7 +11,7 @@ import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordStore } from '../../ports/store.ts'
 import { decideRollout } from '../../rollout/decide.ts'
-import { keepWaves } from '../../rollout/plan.ts'
+import { keepWaves, paceOf } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
@@ -115,8 +115,9 @@ class RecordSightings {
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
-    const retry = plan.ok ? plan.plan.retry : 0
-    const observation = observeRecord(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
+    const asked = plan.ok ? { retry: plan.plan.retry, pace: paceOf(plan.plan) } : { retry: 0, pace: '' }
+    const sighting = { record, recordUid, resourceVersion, configUid, hash, assignment, ...asked, nowUs, contactUs }
+    const observation = observeRecord(before, sighting)
     this.#store.put('observation', { bootId, observation })
     return observation
   }
