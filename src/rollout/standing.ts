@@ -54,15 +54,19 @@ export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): S
 }
 
 /**
- * When this node claims by its place (R1). The delay runs from the opening of the stage, or of the
- * window if that is later. Once that is over for every node, it runs from the last change, so that
- * a place that becomes free late does not call all of them at once.
+ * When this node claims by its place (R1). The delay runs from the opening of the stage, or from
+ * the end of its rest, the opening of the window, or another end of a wait, if that is later. Once
+ * that is over for every node, it runs from the last change, so that a place that becomes free late
+ * does not call all of them at once.
+ *
+ * @param openUs until when something else is waited for
  */
 export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
   const { node, plan, place, observation } = standing
   const { positionSinceUs, changedUs } = observation
-  const fromUs = changedUs > positionSinceUs + claimsEndUs(plan, node.trialUs) ? changedUs : positionSinceUs
-  return Math.max(fromUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing)) + claimDelayUs(place, stage, node, plan)
+  const openedUs = Math.max(positionSinceUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing))
+  const fromUs = changedUs > openedUs + claimsEndUs(plan, node.trialUs) ? changedUs : openedUs
+  return fromUs + claimDelayUs(place, stage, node, plan)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */

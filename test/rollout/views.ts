@@ -77,6 +77,7 @@ export function sceneView(scene: Scene): RolloutView {
       ? undefined
       : observeRecord(undefined, {
           ...before,
+          pace: planPace(planBefore),
           record: recordOf(was),
           resourceVersion: '999',
           nowUs: START_US - 120 * MINUTE_US,

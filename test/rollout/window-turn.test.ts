@@ -97,6 +97,18 @@ t.test('nodes claim one after another from the opening, however long they have w
   t.ok(decide({ ...during, time: at(22, 1) }).write)
 })
 
+t.test('a claim after an opening or a rest does not put the others back', async (t) => {
+  const data = { state: state(3, 1), 'node.a': '3 1 claim 900' }
+  const scene: Scene = { was: { state: state(3, 1) }, data, node: { uid: uidWithShare(0.7, 0.71) } }
+  const claimed = { ...scene, forMinutes: 10 / 60 }
+  const after = (seconds: number): RolloutTime => ({ nowMs: at(22).nowMs + seconds * 1000 })
+  t.ok(decide({ ...claimed, time: after(22) }).write, 'the other claimed 12 seconds after the opening')
+  t.equal(decide({ ...claimed, time: after(20) }).write, undefined)
+  t.equal(decide({ ...claimed, time: after(200) }).write, undefined, 'a place that became free late')
+  t.ok(decide({ ...claimed, plan: 'rest: 119m' }).write, 'and here a minute after the rest')
+  t.equal(decide({ ...claimed, plan: 'rest: 118m' }).write, undefined)
+})
+
 t.test('the spread counts from the opening, and is no longer than the window', async (t) => {
   const spread = placeOf({ uid: FREE }, HASH, DEFAULT_PLAN).spread
   const free = (plan: string, forMinutes = 60): Scene => ({ data: { state: state(3, 2) }, node: { uid: FREE }, plan, forMinutes })
