@@ -243,16 +243,23 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
 }
 
 /**
+ * The rest of a window is for what a start takes from its turn on: else the last nodes of the spread
+ * would lose theirs each time.
+ */
+const SPREAD_OF_WINDOW = 0.9
+
+/**
  * The spread begins when this node is let go, so also when a pause, a halt or a silence is over, a
- * window opens, or an edit of the plan ends a wait. Otherwise all nodes that waited for that would start at once. It is no longer than
- * the window: else the nodes that come late in it would wait for the next one each time. Nodes that
- * the window closes on start in the next one, so a stage that opens at its end starts no crowd.
+ * window opens, or an edit of the plan ends a wait. Otherwise all nodes that waited for that would
+ * start at once. It is shorter than the window: else the nodes that come late in it would wait for
+ * the next one each time. Nodes that the window closes on start in the next one, so a stage that
+ * opens at its end starts no crowd.
  */
 function goSpread(standing: Standing, detail: string): RolloutDecision {
   const { nowUs, place, plan, observation, window } = standing
   const fromUs = Math.max(observation.letGoUs ?? nowUs, paceBeganUs(standing))
   const isBounded = window.kind === 'open' || window.kind === 'closed'
-  const spreadUs = isBounded ? Math.min(plan.spreadUs, window.closesUs - window.opensUs) : plan.spreadUs
+  const spreadUs = isBounded ? Math.min(plan.spreadUs, Math.floor(SPREAD_OF_WINDOW * (window.closesUs - window.opensUs))) : plan.spreadUs
   const atUs = fromUs + Math.floor(place.spread * spreadUs)
   const decision =
     waitsForWindow(standing, atUs, withWindow(standing, detail)) ??
