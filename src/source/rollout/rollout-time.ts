@@ -44,10 +44,17 @@ export class RolloutClock {
   /** The same API server, to whose answers this clock listens. */
   listenTo(api: KubeApi): KubeApi {
     return {
-      watch: (request) => api.watch(request),
+      watch: (request) =>
+        api.watch({
+          ...request,
+          onOpen: (serverMs) => {
+            this.#hear(serverMs)
+            request.onOpen?.(serverMs)
+          },
+        }),
       request: async (request) => {
         const answer = await api.request(request)
-        if (answer.kind === 'ok' && answer.serverMs !== undefined) this.#hear(answer.serverMs)
+        if (answer.kind === 'ok') this.#hear(answer.serverMs)
         return answer
       },
     }
@@ -66,7 +73,8 @@ export class RolloutClock {
     return { nowMs, zone: this.#zone }
   }
 
-  #hear(serverMs: number): void {
+  #hear(serverMs: number | undefined): void {
+    if (serverMs === undefined) return
     const aheadMs = serverMs - this.#monotonicMs()
     // A small change would only make other times of what is waited for.
     if (this.#aheadMs === undefined || Math.abs(aheadMs - this.#aheadMs) > JITTER_MS) this.#aheadMs = aheadMs

@@ -29,12 +29,28 @@ function setup(answerOf: (timeZone: string) => ZoneAnswer | undefined = () => un
     const api: KubeApi = { request: async () => answer, watch: async () => ({ kind: 'ended', detail: '' }) }
     await time.listenTo(api).request({ method: 'GET', path: '/' })
   }
+  const openWatch = async (serverMs: number | undefined) => {
+    let opened = 0
+    const api: KubeApi = {
+      request: async () => ({ kind: 'unreachable', detail: '' }),
+      watch: async (request) => {
+        request.onOpen?.(serverMs)
+        return { kind: 'ended', detail: '' }
+      },
+    }
+    const { signal } = new AbortController()
+    const onOpen = () => {
+      opened += 1
+    }
+    await time.listenTo(api).watch({ path: '/', query: {}, inactivityMs: 1, signal, onOpen, onEvent: () => {} })
+    return opened
+  }
   const at = async (plan: string) => {
     const known = time.timeFor(parsePlan(plan))
     await new Promise((resolve) => setImmediate(resolve))
     return known
   }
-  return { time, asked, hear, at, pass: (us: number) => (monotonicUs += us), changes: () => changes }
+  return { time, asked, hear, openWatch, at, pass: (us: number) => (monotonicUs += us), changes: () => changes }
 }
 
 const answerAt = (serverMs: number): KubeAnswer => ({ kind: 'ok', object: {}, serverMs })
@@ -58,6 +74,15 @@ t.test('answers that say the same second change nothing, and a clock that was se
   t.equal((await at(''))?.nowMs, MONDAY + 900)
   await hear(answerAt(MONDAY + 60_000))
   t.equal((await at(''))?.nowMs, MONDAY + 60_000)
+})
+
+t.test('a watch that is opened tells the time too: a node that waits asks for nothing else', async (t) => {
+  const { hear, openWatch, at } = setup()
+  await hear(answerAt(MONDAY - 3_600_000))
+  t.equal(await openWatch(MONDAY), 1, 'and who opened it learns of that')
+  t.equal((await at(''))?.nowMs, MONDAY)
+  await openWatch(undefined)
+  t.equal((await at(''))?.nowMs, MONDAY)
 })
 
 t.test('the helper is asked once for the time zone, and only if a plan needs it', async (t) => {
