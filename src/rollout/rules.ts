@@ -231,7 +231,7 @@ export function goAgain(standing: Standing): RolloutDecision | undefined {
 }
 
 /**
- * A new node that joins a finished rollout starts at once, and waits for no window: nothing runs on
+ * A new worker that joins a finished rollout starts at once, and waits for no window: nothing runs on
  * it yet. Older nodes may join with many others, as when the agent is installed on a whole fleet.
  */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
