@@ -56,7 +56,7 @@ export class Deciding {
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }
     const seen = { kind: 'read', record, resourceVersion, observation } as const
-    const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan) })
+    const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan, nowUs) })
     this.#sightings.decided(observation, decision)
     const progress = config.plan.ok
       ? progressOf(keepWaves(config.plan.plan, node.waves, node.zones), record, node.hash, observation)

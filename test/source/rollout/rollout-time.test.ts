@@ -4,6 +4,7 @@ import type { KubeAnswer, KubeApi } from '../../../src/ports/kube-api.ts'
 import { parsePlan } from '../../../src/rollout/plan.ts'
 import { answerTimeZone } from '../../../src/rollout/time-zone.ts'
 import type { ZoneAnswer } from '../../../src/rollout/view.ts'
+import { findWindow } from '../../../src/rollout/window-turn.ts'
 import { RolloutClock } from '../../../src/source/rollout/rollout-time.ts'
 
 const MONDAY = Date.UTC(2026, 10, 30, 12)
@@ -46,7 +47,7 @@ function setup(answerOf: (timeZone: string) => ZoneAnswer | undefined = () => un
     return opened
   }
   const at = async (plan: string) => {
-    const known = time.timeFor(parsePlan(plan))
+    const known = time.timeFor(parsePlan(plan), monotonicUs)
     await new Promise((resolve) => setImmediate(resolve))
     return known
   }
@@ -83,6 +84,22 @@ t.test('a watch that is opened tells the time too: a node that waits asks for no
   t.equal((await at(''))?.nowMs, MONDAY)
   await openWatch(undefined)
   t.equal((await at(''))?.nowMs, MONDAY)
+})
+
+t.test('an opening stays at the same microsecond, whenever one looks', async (t) => {
+  const { time, hear, pass } = setup()
+  await hear(answerAt(MONDAY + 377))
+  const parsed = parsePlan('windows: [Mon-Sun 22:00-05:00]')
+  const openings = new Set<number>()
+  for (let look = 0; look < 200; look += 1) {
+    const nowUs = pass(30_000_017)
+    const seen = time.timeFor(parsed, nowUs)
+    // The clock goes on while it is decided.
+    pass(13)
+    const window = parsed.ok ? findWindow(parsed.plan, '', seen, nowUs) : undefined
+    if (window?.kind === 'closed') openings.add(window.opensUs)
+  }
+  t.same([...openings], [5e6 + (10 * 3_600_000 - 377) * 1000])
 })
 
 t.test('the helper is asked once for the time zone, and only if a plan needs it', async (t) => {
