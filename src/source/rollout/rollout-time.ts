@@ -35,6 +35,8 @@ export class RolloutClock {
   #aheadUs: number | undefined
   #zone: ZoneAnswer | undefined
   #isAsking = false
+  /** The time zone of the last question. */
+  #askedAbout: string | undefined
   #notBeforeUs = 0
 
   constructor(deps: RolloutClockDeps) {
@@ -82,22 +84,30 @@ export class RolloutClock {
   }
 
   #prepare(timeZone: string, nowMs: number): void {
-    const zone = this.#zone
-    const isKnown = zone?.ok === true && zone.offsets.timeZone === timeZone && zone.offsets.untilMs > nowMs + WINDOW_LOOKAHEAD_MS
-    const isPaused = zone?.ok === false && zone.timeZone === timeZone && this.#deps.clock.now().monotonicUs < this.#notBeforeUs
+    const isKnown = covers(this.#zone, timeZone, nowMs - WINDOW_LOOKBACK_MS, nowMs + WINDOW_LOOKAHEAD_MS)
+    const isPaused = this.#askedAbout === timeZone && this.#deps.clock.now().monotonicUs < this.#notBeforeUs
     if (!isKnown && !isPaused && !this.#isAsking) void this.#ask(timeZone, nowMs)
   }
 
   async #ask(timeZone: string, nowMs: number): Promise<void> {
     const { askTimeZone, clock, onChange } = this.#deps
     this.#isAsking = true
+    this.#askedAbout = timeZone
+    let zone: ZoneAnswer
     try {
-      this.#zone = await askTimeZone(timeZone, nowMs - WINDOW_LOOKBACK_MS - DAY_MS, nowMs + WINDOW_LOOKAHEAD_MS + SPARE_MS)
+      zone = await askTimeZone(timeZone, nowMs - WINDOW_LOOKBACK_MS - DAY_MS, nowMs + WINDOW_LOOKAHEAD_MS + SPARE_MS)
     } catch (error) {
-      this.#zone = { ok: false, timeZone, detail: `the time zone ${timeZone} cannot be read: ${errorMessage(error)}` }
+      zone = { ok: false, timeZone, detail: `the time zone ${timeZone} cannot be read: ${errorMessage(error)}` }
     }
+    // What is known holds on, also at an opening.
+    if (zone.ok || !covers(this.#zone, timeZone, nowMs, nowMs)) this.#zone = zone
     this.#isAsking = false
     this.#notBeforeUs = clock.now().monotonicUs + ASK_AGAIN_US
     onChange()
   }
+}
+
+function covers(zone: ZoneAnswer | undefined, timeZone: string, fromMs: number, untilMs: number): boolean {
+  if (zone?.ok !== true || zone.offsets.timeZone !== timeZone) return false
+  return zone.offsets.fromMs <= fromMs && untilMs < zone.offsets.untilMs
 }

@@ -137,3 +137,40 @@ t.test('what cannot be read is told, and asked for again after a minute', async 
     t.equal(asked.length, 2)
   }
 })
+
+t.test('the helper is asked again where the clock of the API server was far ahead', async (t) => {
+  const { hear, at, asked, pass } = setup()
+  await hear(answerAt(MONDAY + 365 * 86_400_000))
+  await at(NIGHT)
+  await hear(answerAt(MONDAY))
+  pass(61e6)
+  await at(NIGHT)
+  const zone = (await at(NIGHT))?.zone
+  t.equal(asked.length, 2)
+  t.ok(zone?.ok === true && zone.offsets.fromMs < MONDAY)
+})
+
+t.test('what is known of the time zone stays while it cannot be read anew, which is tried once a minute', async (t) => {
+  let isDown = false
+  const { hear, at, asked, pass } = setup((timeZone) => {
+    if (isDown) throw new Error(`no answer about ${timeZone}`)
+    return undefined
+  })
+  await hear(answerAt(MONDAY))
+  await at(NIGHT)
+  isDown = true
+  pass(15 * DAY_US)
+  for (const count of [2, 2, 3]) {
+    await at(NIGHT)
+    t.match((await at(NIGHT))?.zone, { ok: true, offsets: { timeZone: 'Europe/Berlin' } })
+    t.equal(asked.length, count)
+    pass(31e6)
+  }
+  const paris = NIGHT.replace('Berlin', 'Paris')
+  await at(paris)
+  t.match((await at(paris))?.zone, { ok: false, timeZone: 'Europe/Paris' }, 'of another time zone, nothing is known')
+  await at(NIGHT)
+  pass(40 * DAY_US)
+  await at(NIGHT)
+  t.match((await at(NIGHT))?.zone, { ok: false, timeZone: 'Europe/Berlin' })
+})
