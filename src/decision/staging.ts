@@ -5,7 +5,7 @@
  * it. Pure.
  */
 
-import { keepWaves, type Plan, parsePlan, zoneOrderOf } from '../rollout/plan.ts'
+import { keepOrder, type Plan, parsePlan, zoneOrderOf } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { hashObject } from './rollout-hash.ts'
@@ -199,7 +199,7 @@ function findOrder(
 export function planHere(plan: Plan, { stagings }: Pick<Snapshot, 'stagings'>, ref: ConfigMapRef, hash: string): Plan {
   const staging = stagings.find(({ config }) => config === configOf(ref))
   const kept = staging !== undefined && latestContent(staging)?.hash === hash ? staging : undefined
-  return keepWaves(plan, kept?.waves, kept?.zones)
+  return keepOrder(plan, kept?.waves, kept?.zones)
 }
 
 function orderOf(waves: readonly number[], zones: Staging['zones']): Pick<Staging, 'waves' | 'zones'> {

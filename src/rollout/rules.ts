@@ -6,7 +6,7 @@
  */
 
 import { formatDuration } from '../values/durations.ts'
-import { restUs } from './order.ts'
+import { recordRestUs } from './order.ts'
 import { freeShare, isFinished, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from './plan.ts'
 import { describeStage, describeVetoes } from './progress.ts'
 import { MOST_VETOES, type RolloutState } from './record.ts'
@@ -201,7 +201,7 @@ export function prove(standing: Standing): RolloutDecision | undefined {
  * witness looks on for a while, as long as the rollout is on its way.
  */
 function mayBeLost({ nowUs, node, rollout, observation: { changedUs } }: Standing): boolean {
-  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * restUs(node.trialUs)
+  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * recordRestUs(node.trialUs)
 }
 
 /** R2: also after a crash between the write and the start. */

@@ -3,7 +3,7 @@
  * The Standing: what several rules derive from a view, computed once for each decision. And the
  * decisions that rules have in common. Pure.
  */
-import { claimDelayUs, claimsEndUs, lookUs, type Place, placeOf, restUs, turnDelayUs } from './order.ts'
+import { claimDelayUs, claimsEndUs, lookUs, type Place, placeOf, recordRestUs, turnDelayUs } from './order.ts'
 import { isFinished, type Plan, proofsNeeded, vetoesNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
@@ -72,7 +72,7 @@ export function claimAtUs(standing: Standing, stage: number, openUs = 0): number
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
 export function afterRestUs(standing: Standing, openUs = 0): number {
   const { node, place, observation } = standing
-  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + restUs(node.trialUs)
+  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + recordRestUs(node.trialUs)
   return Math.max(restedUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing)) + turnDelayUs(place, node)
 }
 

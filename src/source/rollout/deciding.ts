@@ -11,7 +11,7 @@ import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordStore } from '../../ports/store.ts'
 import { decideRollout } from '../../rollout/decide.ts'
-import { keepWaves, paceOf } from '../../rollout/plan.ts'
+import { keepOrder, paceOf } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
@@ -59,7 +59,7 @@ export class Deciding {
     const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan, nowUs) })
     this.#sightings.decided(observation, decision)
     const progress = config.plan.ok
-      ? progressOf(keepWaves(config.plan.plan, node.waves, node.zones), record, node.hash, observation)
+      ? progressOf(keepOrder(config.plan.plan, node.waves, node.zones), record, node.hash, observation)
       : undefined
     const failed = decision.failed === undefined ? {} : { failed: decision.failed }
     return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, ...failed, progress } }
@@ -71,7 +71,7 @@ export class Deciding {
     const after = parseRecord(Object.fromEntries(merged))
     const observation = this.#deps.store.get('observation')?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
-    return progressOf(keepWaves(plan.plan, node.waves, node.zones), after.record, node.hash, observation)
+    return progressOf(keepOrder(plan.plan, node.waves, node.zones), after.record, node.hash, observation)
   }
 }
 
