@@ -36,12 +36,12 @@ export class CountedApi implements KubeApi {
 
   async watch(request: KubeWatchRequest): Promise<KubeWatchEnd> {
     let isOpen = false
-    const onOpen = (): void => {
+    const onOpen: KubeWatchRequest['onOpen'] = (serverMs) => {
       isOpen = true
       this.#tally.openWatches += 1
       this.#tally.openings.push(Date.now())
       this.#tally.count(`WATCH ${kindOf(request.path)} opened`)
-      request.onOpen?.()
+      request.onOpen?.(serverMs)
     }
     const end = await this.#api.watch({ ...request, onOpen })
     if (isOpen) this.#tally.openWatches -= 1

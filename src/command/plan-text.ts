@@ -6,8 +6,9 @@
  */
 import { type Plan, zoneOrderOf } from '../rollout/plan.ts'
 import { answerTimeZone } from '../rollout/time-zone.ts'
+import type { ZoneAnswer } from '../rollout/view.ts'
 import { findWindow, type WindowTurn } from '../rollout/window-turn.ts'
-import { DAY_MS, describeTime, listSkipped, WINDOW_LOOKAHEAD_MS, type ZoneOffsets } from '../rollout/windows.ts'
+import { DAY_MS, describeTime, listSkipped, WINDOW_LOOKAHEAD_MS } from '../rollout/windows.ts'
 import { formatDuration } from '../values/durations.ts'
 
 /** In a year each change of the clocks comes. */
@@ -50,13 +51,15 @@ function documentWindows(plan: Plan, hash: string, nowMs: number): WindowsDocume
   const { windows, timeZone } = plan
   const zone = answerTimeZone(timeZone, nowMs - BACK_MS, nowMs + YEAR_MS)
   const window = findWindow(plan, hash, { nowMs, zone }, 0)
-  const closes = (us: number, offsets: ZoneOffsets) => `open until ${describeTime(nowMs + us / 1000, offsets)}`
-  const [state, detail] = ((): [WindowsDocument['state'], string] => {
-    if (window.kind === 'none') return ['now', 'the plan lets this content start now']
-    if (window.kind === 'open') return ['open', zone.ok ? closes(window.closesUs, zone.offsets) : 'open']
-    return [window.kind, window.detail]
-  })()
-  return { windows: windows.map(({ text }) => text), timeZone, state, detail, skipped: zone.ok ? listSkipped(windows, zone.offsets) : [] }
+  const skipped = zone.ok ? listSkipped(windows, zone.offsets) : []
+  return { windows: windows.map(({ text }) => text), timeZone, ...describeWindow(window, zone, nowMs), skipped }
+}
+
+function describeWindow(window: WindowTurn, zone: ZoneAnswer, nowMs: number): Pick<WindowsDocument, 'state' | 'detail'> {
+  if (window.kind === 'none') return { state: 'now', detail: 'the plan lets this content start now' }
+  if (window.kind !== 'open') return { state: window.kind, detail: window.detail }
+  const closesMs = nowMs + window.closesUs / 1000
+  return { state: 'open', detail: zone.ok ? `open until ${describeTime(closesMs, zone.offsets)}` : 'open' }
 }
 
 /** Rows of a table. None for a plan without these words. */

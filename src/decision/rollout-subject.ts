@@ -9,7 +9,7 @@ import { type Plan, zoneOrderOf } from '../rollout/plan.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from '../subject/config-source.ts'
 import { hasPassed, trialKey } from '../subject/trial-key.ts'
-import { HOUR_US, SECOND_US } from '../values/durations.ts'
+import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
@@ -39,6 +39,8 @@ export interface RolloutSubject {
 
 const NOBODY: NodeTraits = { uid: '', canary: false, controlPlane: false }
 const MOST_CLAIM_US = 4 * HOUR_US
+/** A new machine needs some minutes to come to its first config, however short the spread is. */
+const YOUNG_US = 15 * MINUTE_US
 
 /** @returns undefined: the assigned config has no rollout, or is not known now */
 export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | undefined {
@@ -118,7 +120,7 @@ function readDesiredPlan({ desired }: Snapshot): Plan | undefined {
 function isYoung(snapshot: Snapshot, createdMs: number | undefined): boolean {
   const { now } = snapshot
   const plan = readDesiredPlan(snapshot)
-  return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < plan.spreadUs
+  return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < Math.max(plan.spreadUs, YOUNG_US)
 }
 
 /**

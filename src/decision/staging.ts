@@ -5,7 +5,7 @@
  * it. Pure.
  */
 
-import { type Plan, parsePlan, zoneOrderOf } from '../rollout/plan.ts'
+import { keepOrder, type Plan, parsePlan, zoneOrderOf } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { hashObject } from './rollout-hash.ts'
@@ -193,6 +193,13 @@ function findOrder(
   const isRaised = latest !== undefined && plan !== undefined && plan.retry > retryOf(latest)
   if (isSame && !isRaised && before?.waves !== undefined) return orderOf(before.waves, before.zones)
   return plan === undefined ? {} : orderOf(plan.waves, zoneOrderOf(plan))
+}
+
+/** The plan as this node goes by it in the rollout of the content with this hash. */
+export function planHere(plan: Plan, { stagings }: Pick<Snapshot, 'stagings'>, ref: ConfigMapRef, hash: string): Plan {
+  const staging = stagings.find(({ config }) => config === configOf(ref))
+  const kept = staging !== undefined && latestContent(staging)?.hash === hash ? staging : undefined
+  return keepOrder(plan, kept?.waves, kept?.zones)
 }
 
 function orderOf(waves: readonly number[], zones: Staging['zones']): Pick<Staging, 'waves' | 'zones'> {

@@ -7,7 +7,7 @@
  * R1 to R9.
  */
 import { quote } from '../values/kubernetes-names.ts'
-import { keepWaves } from './plan.ts'
+import { keepOrder } from './plan.ts'
 import {
   begin,
   goAgain,
@@ -70,7 +70,7 @@ export function decideRollout({ nowUs, node, config, record: reading, time }: Ro
   if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(describeVersion(resourceVersion))
   // The config has changed since this node prepared its content (R3).
   if (node.hash !== config.hash) return waits('the config has changed; this node prepares the new content first')
-  const plan = keepWaves(config.plan.plan, node.waves, node.zones)
+  const plan = keepOrder(config.plan.plan, node.waves, node.zones)
   const window = findWindow(plan, config.hash, time, nowUs)
   const standing = deriveStanding({ nowUs, node, config, plan, record, resourceVersion, observation, window })
   for (const rule of ROLLOUT_RULES) {

@@ -24,7 +24,7 @@ export interface Place {
  * Over what time the nodes of a fleet claim, one after another (R1). In stage 0 there are three
  * such times.
  */
-function claimWindowUs(trialUs: number): number {
+function claimSpanUs(trialUs: number): number {
   return Math.min(30 * SECOND_US, trialUs / 20)
 }
 
@@ -32,9 +32,9 @@ function claimWindowUs(trialUs: number): number {
  * Over what time the nodes of a fleet ask first, after an edit that all of them see at once. Few
  * are canaries, have failed with it or have just joined.
  */
-export function firstLookWindowUs({ canary, verdict, arrival, trialUs }: Omit<RolloutNode, 'name'>): number {
+export function firstLookSpanUs({ canary, verdict, arrival, trialUs }: Omit<RolloutNode, 'name'>): number {
   const isOfFew = canary || verdict !== undefined || arrival === 'joined'
-  return isOfFew ? Math.min(5 * SECOND_US, trialUs / 60) : claimWindowUs(trialUs)
+  return isOfFew ? Math.min(5 * SECOND_US, trialUs / 60) : claimSpanUs(trialUs)
 }
 
 /**
@@ -52,14 +52,14 @@ export function lookUs(trialUs: number): number {
  * of their watches breaks. A node that may have something to write comes well within `lookUs`. One
  * that only waits comes as late as it can, and sees what they have written.
  */
-export function lookAgainWindowUs({ verdict, runs, trialUs }: Pick<RolloutNode, 'verdict' | 'runs' | 'trialUs'>): number {
+export function lookAgainSpanUs({ verdict, runs, trialUs }: Pick<RolloutNode, 'verdict' | 'runs' | 'trialUs'>): number {
   return lookUs(trialUs) / (verdict !== undefined || runs ? 9 : 3)
 }
 
 /**
  * How long the record must not change before a control plane claims (R8): as long as a trial takes.
  */
-export function restUs(trialUs: number): number {
+export function recordRestUs(trialUs: number): number {
   return Math.min(10 * MINUTE_US, trialUs)
 }
 
@@ -95,15 +95,15 @@ export function claimDelayUs(
   const later = stage === 0 ? (node.canary ? 0 : 1) + (node.arrival === 'joined' ? 1 : 0) : 0
   const openZones = Math.floor(freeShare(plan, stage) * plan.zones.length)
   const zonesBefore = first ? 0 : Math.max(0, zone - openZones)
-  return Math.floor((later + zonesBefore + within) * claimWindowUs(node.trialUs))
+  return Math.floor((later + zonesBefore + within) * claimSpanUs(node.trialUs))
 }
 
 /** After so long, each node of the fleet has had its time to claim. */
 export function claimsEndUs(plan: Plan, trialUs: number): number {
-  return (2 + Math.max(1, plan.zones.length)) * claimWindowUs(trialUs)
+  return (2 + Math.max(1, plan.zones.length)) * claimSpanUs(trialUs)
 }
 
 /** As the nodes of one stage and one zone claim, for what comes in no order of zones. */
 export function turnDelayUs({ within }: Place, { trialUs }: Pick<RolloutNode, 'trialUs'>): number {
-  return Math.floor(within * claimWindowUs(trialUs))
+  return Math.floor(within * claimSpanUs(trialUs))
 }

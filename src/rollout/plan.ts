@@ -221,7 +221,7 @@ export function zoneOrderOf({ zones, zoneLabel }: Plan): ZoneOrder | undefined {
  * @param began the waves with which this node first saw the rollout; undefined: not known
  * @param order the zones at the same time; undefined: there were none
  */
-export function keepWaves(plan: Plan, began: readonly number[] | undefined, order: ZoneOrder | undefined): Plan {
+export function keepOrder(plan: Plan, began: readonly number[] | undefined, order: ZoneOrder | undefined): Plan {
   if (began === undefined) return plan
   const { waves } = plan
   const longer = began.length > waves.length ? began : waves
@@ -231,6 +231,11 @@ export function keepWaves(plan: Plan, began: readonly number[] | undefined, orde
     zones: order?.zones ?? [],
     zoneLabel: order?.label ?? plan.zoneLabel,
   }
+}
+
+/** The settings that say when nodes start, as text. */
+export function paceOf({ windows, timeZone, now, restUs, spreadUs }: Plan): string {
+  return JSON.stringify([windows.map(({ text }) => text), timeZone, now, restUs, spreadUs])
 }
 
 /** Stages 0 and 1 are open to witnesses only. Each later one, up to this, opens a wave. */

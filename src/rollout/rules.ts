@@ -6,7 +6,7 @@
  */
 
 import { formatDuration } from '../values/durations.ts'
-import { restUs } from './order.ts'
+import { recordRestUs } from './order.ts'
 import { freeShare, isFinished, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from './plan.ts'
 import { describeStage, describeVetoes } from './progress.ts'
 import { MOST_VETOES, type RolloutState } from './record.ts'
@@ -16,6 +16,7 @@ import {
   goes,
   keeps,
   listSilent,
+  paceBeganUs,
   type Rollout,
   type Standing,
   vetoesRestoredAtUs,
@@ -23,7 +24,6 @@ import {
   waitsForEvidence,
   waitsForWindow,
   waitsUntil,
-  windowOpensUs,
   withWindow,
 } from './standing.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn } from './view.ts'
@@ -201,7 +201,7 @@ export function prove(standing: Standing): RolloutDecision | undefined {
  * witness looks on for a while, as long as the rollout is on its way.
  */
 function mayBeLost({ nowUs, node, rollout, observation: { changedUs } }: Standing): boolean {
-  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * restUs(node.trialUs)
+  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * recordRestUs(node.trialUs)
 }
 
 /** R2: also after a crash between the write and the start. */
@@ -231,7 +231,7 @@ export function goAgain(standing: Standing): RolloutDecision | undefined {
 }
 
 /**
- * A new node that joins a finished rollout starts at once, and waits for no window: nothing runs on
+ * A new worker that joins a finished rollout starts at once, and waits for no window: nothing runs on
  * it yet. Older nodes may join with many others, as when the agent is installed on a whole fleet.
  */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
@@ -243,16 +243,23 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
 }
 
 /**
- * The spread begins when this node is let go, so also when a pause, a halt or a silence is over, or
- * a window opens. Otherwise all nodes that waited for that would start at once. It is no longer than
- * the window: else the nodes that come late in it would wait for the next one each time. Nodes that
- * the window closes on start in the next one, so a stage that opens at its end starts no crowd.
+ * The rest of a window is for what a start takes from its turn on: else the last nodes of the spread
+ * would lose theirs each time.
+ */
+const SPREAD_OF_WINDOW = 0.9
+
+/**
+ * The spread begins when this node is let go, so also when a pause, a halt or a silence is over, a
+ * window opens, or an edit of the plan ends a wait. Otherwise all nodes that waited for that would
+ * start at once. It is shorter than the window: else the nodes that come late in it would wait for
+ * the next one each time. Nodes that the window closes on start in the next one, so a stage that
+ * opens at its end starts no crowd.
  */
 function goSpread(standing: Standing, detail: string): RolloutDecision {
   const { nowUs, place, plan, observation, window } = standing
-  const fromUs = Math.max(observation.letGoUs ?? nowUs, windowOpensUs(standing))
+  const fromUs = Math.max(observation.letGoUs ?? nowUs, paceBeganUs(standing))
   const isBounded = window.kind === 'open' || window.kind === 'closed'
-  const spreadUs = isBounded ? Math.min(plan.spreadUs, window.closesUs - window.opensUs) : plan.spreadUs
+  const spreadUs = isBounded ? Math.min(plan.spreadUs, Math.floor(SPREAD_OF_WINDOW * (window.closesUs - window.opensUs))) : plan.spreadUs
   const atUs = fromUs + Math.floor(place.spread * spreadUs)
   const decision =
     waitsForWindow(standing, atUs, withWindow(standing, detail)) ??

@@ -4,7 +4,7 @@
  * Pure. `rules.ts` has the others.
  */
 import { formatDuration } from '../values/durations.ts'
-import { restUs, turnDelayUs } from './order.ts'
+import { recordRestUs, turnDelayUs } from './order.ts'
 import { describeOwnStage, describeStage } from './progress.ts'
 import { haltControlPlanes } from './rules.ts'
 import {
@@ -37,7 +37,7 @@ const REMEDY = 'check that node; if it is gone for good, raise retry in the plan
 /**
  * R8: control planes always claim, one unproven at a time. Another control plane that is silent
  * stops this one for as long, also when the rollout is finished: the content may have killed it. So
- * a person has to look.  Stage 0 counts control planes among the other claims: at most needed +
+ * a person has to look. Stage 0 counts control planes among the other claims: at most needed +
  * maxSilent nodes may start a content that no node has proved.
  */
 export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
@@ -52,7 +52,7 @@ export function claimAsControlPlane(standing: Standing, rollout: Rollout): Rollo
   }
   const freeUs = rollout.state.stage === 0 ? placeFreeAtUs(standing, rollout) : 0
   if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
-  const until = `this one waits until the record has not changed for ${formatDuration(restUs(standing.node.trialUs))}`
+  const until = `this one waits until the record has not changed for ${formatDuration(recordRestUs(standing.node.trialUs))}`
   return claimAt(standing, rollout, Math.max(freeUs, afterRestUs(standing, stageRestsUntilUs(standing))), until)
 }
 

@@ -3,7 +3,7 @@
  * The Standing: what several rules derive from a view, computed once for each decision. And the
  * decisions that rules have in common. Pure.
  */
-import { claimDelayUs, claimsEndUs, lookUs, type Place, placeOf, restUs, turnDelayUs } from './order.ts'
+import { claimDelayUs, claimsEndUs, lookUs, type Place, placeOf, recordRestUs, turnDelayUs } from './order.ts'
 import { isFinished, type Plan, proofsNeeded, vetoesNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
@@ -54,27 +54,36 @@ export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): S
 }
 
 /**
- * When this node claims by its place (R1). The delay runs from the opening of the stage, or of the
- * window if that is later. Once that is over for every node, it runs from the last change, so that
- * a place that becomes free late does not call all of them at once.
+ * When this node claims by its place (R1). The delay runs from the opening of the stage, or from
+ * the end of its rest, the opening of the window, or another end of a wait, if that is later. Once
+ * that is over for every node, it runs from the last change, so that a place that becomes free late
+ * does not call all of them at once.
+ *
+ * @param openUs until when something else is waited for
  */
 export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
   const { node, plan, place, observation } = standing
   const { positionSinceUs, changedUs } = observation
-  const fromUs = changedUs > positionSinceUs + claimsEndUs(plan, node.trialUs) ? changedUs : positionSinceUs
-  return Math.max(fromUs, openUs, vetoesRestoredAtUs(standing), windowOpensUs(standing)) + claimDelayUs(place, stage, node, plan)
+  const openedUs = Math.max(positionSinceUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing))
+  const fromUs = changedUs > openedUs + claimsEndUs(plan, node.trialUs) ? changedUs : openedUs
+  return fromUs + claimDelayUs(place, stage, node, plan)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
 export function afterRestUs(standing: Standing, openUs = 0): number {
   const { node, place, observation } = standing
-  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + restUs(node.trialUs)
-  return Math.max(restedUs, openUs, vetoesRestoredAtUs(standing), windowOpensUs(standing)) + turnDelayUs(place, node)
+  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + recordRestUs(node.trialUs)
+  return Math.max(restedUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing)) + turnDelayUs(place, node)
 }
 
-/** When the present window opened, or the next one opens. 0: nothing waits for a window. */
-export function windowOpensUs({ window }: Pick<Standing, 'window'>): number {
-  return window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0
+/**
+ * From when delays and the spread count at the earliest: when the present window opened, or the next
+ * one opens, or an edit of the plan said when nodes start. Else an edit that ends a wait, as with
+ * `now`, would start all that waited at once.
+ */
+export function paceBeganUs({ window, observation: { pace } }: Standing): number {
+  const opensUs = window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0
+  return Math.max(opensUs, pace?.sinceUs ?? 0)
 }
 
 /**

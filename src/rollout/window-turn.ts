@@ -24,7 +24,8 @@ export function findWindow(plan: Plan, hash: string, time: RolloutTime | undefin
   if (typeof zone === 'string') return { kind: 'unknown', detail: zone }
   const { nowMs } = time
   const window = windowAt(windows, zone, nowMs)
-  const toUs = (ms: number): number => nowUs + (ms - nowMs) * 1000
+  // Rounded, so that one opening is the same time in each decision.
+  const toUs = (ms: number): number => nowUs + Math.round((ms - nowMs) * 1000)
   switch (window.kind) {
     case 'open':
       return { kind: 'open', opensUs: toUs(window.opensMs), closesUs: toUs(window.closesMs) }

@@ -346,17 +346,22 @@ t.test('a content that was last-known-good starts again only with the same kubel
   t.match(nodeWith({ promoted: true }), { promoted: false, workedBefore: true }, 'as an earlier agent wrote it')
 })
 
-t.test('a node is young for the time of the spread after its creation', async (t) => {
+t.test('a node is young for the time of the spread after its creation, and for a quarter of an hour at least', async (t) => {
   const { now } = snapshot({})
-  const isYoung = (createdMs: number | undefined) => {
+  const isYoung = (createdMs: number | undefined, plan?: string) => {
     const facts = staged(B)
-    if (facts.desired?.kind !== 'config-map') throw new Error('nothing is assigned')
+    if (facts.desired?.kind !== 'config-map' || facts.desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    const object = { ...facts.desired.object, rollout: { record: 'rollout', plan } }
     const node = { uid: 'uid', canary: false, controlPlane: false, createdMs }
-    return describeRolloutSubject(snapshot({ ...facts, desired: { ...facts.desired, node } }))?.node.young
+    return describeRolloutSubject(snapshot({ ...facts, desired: { ...facts.desired, object, node } }))?.node.young
   }
-  t.equal(isYoung(now.wallMs - 119_000), true)
-  t.equal(isYoung(now.wallMs - 121_000), undefined)
-  t.equal(isYoung(now.wallMs + 119_000), true, 'its clock is behind')
+  t.equal(isYoung(now.wallMs - 1_799_000, 'spread: 30m'), true)
+  t.equal(isYoung(now.wallMs - 1_801_000, 'spread: 30m'), undefined)
+  for (const plan of [undefined, 'spread: 0s']) {
+    t.equal(isYoung(now.wallMs - 899_000, plan), true)
+    t.equal(isYoung(now.wallMs - 901_000, plan), undefined)
+  }
+  t.equal(isYoung(now.wallMs + 899_000), true, 'its clock is behind')
   t.equal(isYoung(now.wallMs + 3_600_000), undefined, 'its clock is wrong')
   t.equal(isYoung(undefined), undefined)
 })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The state that must hold when everything that can be healed is, and enough time has passed. */
 
-import { DEFAULT_PLAN, freeShare, keepWaves, type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, freeShare, keepOrder, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { Entry } from '../../src/rollout/record.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
@@ -64,7 +64,7 @@ function findLate(end: EndState, name: string, config: ConfigObject, plan: Plan)
     return excuses.get(key)
   }
   const isLate = ({ name: node, node: { traits, began } }: FleetAgent) => {
-    const kept = keepWaves(plan, began?.waves, began?.zones)
+    const kept = keepOrder(plan, began?.waves, began?.zones)
     if (config.excluded.includes(node) && (!isBegun || freeShare(kept, Number(stage)) < 1)) return false
     const excuse = isBegun ? excuseFor(kept) : undefined
     return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane

@@ -6,7 +6,7 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import { keepWaves, zoneOrderOf } from '../../src/rollout/plan.ts'
+import { keepOrder, zoneOrderOf } from '../../src/rollout/plan.ts'
 import { progressOf } from '../../src/rollout/progress.ts'
 import type { RecordReading, RolloutDecision, RolloutTime, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
@@ -327,7 +327,7 @@ export class FleetAgent implements Client {
     const { retry, waves } = parsed.plan
     const { began } = this.node
     if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves, zones: zoneOrderOf(parsed.plan) }
-    const plan = keepWaves(parsed.plan, this.node.began?.waves, this.node.began?.zones)
+    const plan = keepOrder(parsed.plan, this.node.began?.waves, this.node.began?.zones)
     if (reading.kind === 'read' && progressOf(plan, reading.record, hash, reading.observation)?.finished === false)
       this.node.sawUnfinished = hash
   }

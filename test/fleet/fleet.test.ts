@@ -298,3 +298,24 @@ t.test('a spread that is longer than the window ends with it, so that the next o
   t.equal(reached, 60)
   t.ok(minutes < 36 * 60, `the last starts after ${minutes} minutes`)
 })
+
+t.test('an edit that lets nodes go at once starts no crowd', async (t) => {
+  const plan = 'waves: [50%, 100%], witnesses: 1, spread: 2h'
+  const startMs = Date.UTC(2026, 10, 30, 22)
+  const night = `${plan}, windows: [Mon-Sun 22:00-23:00]`
+  const config = 'node-config'
+  const hash = contentOf('1 edited', { kind: 'good' }).hash
+  const edits: readonly (readonly [before: string, event: Schedule['events'][number]['event']])[] = [
+    [night, { kind: 'now', config, hash }],
+    [night, { kind: 'plan', config, text: plan }],
+  ]
+  for (const [planText, event] of edits) {
+    const events = [{ atSeconds: 5 * 3600, event }]
+    const { reached, starts } = runOneEdit({ seed: 1, nodes: 200, nature: { kind: 'good' }, planText, startMs, events, restHours: 40 })
+    t.equal(reached, 200, planText)
+    const perMinute = new Map<number, number>()
+    for (const { minutes } of starts) perMinute.set(Math.floor(minutes), (perMinute.get(Math.floor(minutes)) ?? 0) + 1)
+    const most = Math.max(...perMinute.values())
+    t.ok(most < 12, `${most} of 200 start in one minute: ${JSON.stringify(event)}`)
+  }
+})

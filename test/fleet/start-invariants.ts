@@ -3,7 +3,7 @@
  * The rule that must hold whenever a node starts a content: the record that it has just read says
  * so. Reads the record's words itself.
  */
-import { freeShare, keepWaves } from '../../src/rollout/plan.ts'
+import { freeShare, keepOrder } from '../../src/rollout/plan.ts'
 import type { StartReading } from './fleet-agent.ts'
 import type { FleetNode } from './fleet-node.ts'
 import type { Started } from './ledger.ts'
@@ -45,7 +45,7 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
     ([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `) && !isExcluded(key),
   )
   const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto').length
-  const kept = keepWaves(plan.plan, node.began?.waves, node.began?.zones)
+  const kept = keepOrder(plan.plan, node.began?.waves, node.began?.zones)
   const share = freeShare(kept, Number(stage))
   if (share < 1 && vetoes >= (stage === '0' ? 1 : plan.plan.maxVetoes)) {
     throw new Violation('nobody starts what is halted', `${traits.name}: ${vetoes} vetoes in stage ${stage}`)

@@ -4,7 +4,7 @@
  * that no node of a later zone becomes a witness while one of an earlier zone could.
  */
 
-import { freeShare, keepWaves } from '../../src/rollout/plan.ts'
+import { freeShare, keepOrder } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import { shareOf } from './content.ts'
 import type { FleetAgent } from './fleet-agent.ts'
@@ -53,7 +53,7 @@ export function earlierZonesClaimFirst({ writer, agents, config, before, openedU
   const taken = words.filter(([, value]) => value.startsWith(`${generation} ${stage} `) && !value.endsWith('control-plane')).length
   // Where a place is free since a claim fell silent, each node counts from when it found that.
   if (taken >= plan.plan.witnesses) return
-  const share = freeShare(keepWaves(plan.plan, writer.node.began?.waves, order), Number(stage))
+  const share = freeShare(keepOrder(plan.plan, writer.node.began?.waves, order), Number(stage))
   const openZones = Math.floor(share * order.zones.length)
   const zone = placeOf(writer.node, hash).zone
   const fromUs = Math.max(openedUs + plan.plan.restUs, changedUs) + LATE_US

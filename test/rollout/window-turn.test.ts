@@ -115,14 +115,52 @@ t.test('nodes claim one after another from the opening, however long they have w
   t.ok(decide({ ...during, time: at(22, 1) }).write)
 })
 
-t.test('the spread counts from the opening, and is no longer than the window', async (t) => {
+t.test('a claim after an opening or a rest does not put the others back', async (t) => {
+  const data = { state: state(3, 1), 'node.a': '3 1 claim 900' }
+  const scene: Scene = { was: { state: state(3, 1) }, data, node: { uid: uidWithShare(0.7, 0.71) } }
+  const claimed = { ...scene, forMinutes: 10 / 60 }
+  const after = (seconds: number): RolloutTime => ({ nowMs: at(22).nowMs + seconds * 1000 })
+  t.ok(decide({ ...claimed, time: after(22) }).write, 'the other claimed 12 seconds after the opening')
+  t.equal(decide({ ...claimed, time: after(20) }).write, undefined)
+  t.equal(decide({ ...claimed, time: after(200) }).write, undefined, 'a place that became free late')
+  t.ok(decide({ ...claimed, plan: 'rest: 119m' }).write, 'and here a minute after the rest')
+  t.equal(decide({ ...claimed, plan: 'rest: 118m' }).write, undefined)
+})
+
+t.test('the spread counts from the opening, and leaves a tenth of the window to what a start takes', async (t) => {
   const spread = placeOf({ uid: FREE }, HASH, DEFAULT_PLAN).spread
   const free = (plan: string, forMinutes = 60): Scene => ({ data: { state: state(3, 2) }, node: { uid: FREE }, plan, forMinutes })
   const near = (actual: number | string, expected: number) => t.ok(Math.abs(Number(actual) - expected) < 0.001, `${actual} and ${expected}`)
   near(minutesAfterOpening(free(`${NIGHT}, spread: 10m`), 12), spread * 10)
-  near(minutesAfterOpening(free('windows: [Mon-Sun 22:00-24:00], spread: 6h'), 12), spread * 120)
+  near(minutesAfterOpening(free('windows: [Mon-Sun 22:00-24:00], spread: 6h'), 12), spread * 108)
   const late = free('windows: [Mon-Sun 22:00-24:00], spread: 6h', 0)
-  near(minutesAfterOpening(late, 23, 23), spread * 120)
+  near(minutesAfterOpening(late, 23, 23), spread * 108)
+})
+
+t.test('whatever edit lets nodes go that waited, they start spread, and claim one after another', async (t) => {
+  const night = `${NIGHT}, spread: 6h`
+  const edits: readonly (readonly [before: string, plan: string, hour?: number])[] = [
+    [night, `${night}, now: ${HASH}`],
+    [night, 'spread: 6h'],
+    [night, 'windows: [Mon-Sun 09:00-24:00], spread: 6h'],
+    [`${night}, timeZone: Europe/Berln`, 'windows: [Mon-Sun 09:00-24:00], spread: 6h'],
+    ['windows: [Mon-Sun 22:00-05:00], spread: six hours', 'windows: [Mon-Sun 09:00-24:00], spread: 6h'],
+    ['rest: 24h, spread: 6h', 'rest: 1h, spread: 6h'],
+    ['spread: 24h', 'spread: 6h'],
+  ]
+  for (const [planBefore, plan] of edits) {
+    const scene: Scene = { planBefore, plan, forMinutes: 300, time: at(15), node: { uid: uidWithShare(0.7, 0.71) } }
+    const free = decide({ ...scene, data: { state: state(3, 5) } }).turn
+    const spread = placeOf({ uid: uidWithShare(0.7, 0.71) }, HASH, DEFAULT_PLAN).spread
+    t.equal(free.kind === 'wait-until' && free.atUs - START_US, 300 * MINUTE_US + Math.floor(spread * 360 * MINUTE_US), plan)
+    const claims = decide({ ...scene, data: { state: state(3, 1) } }).turn
+    const delayUs = claims.kind === 'wait-until' ? claims.atUs - START_US - 300 * MINUTE_US : 0
+    t.ok(delayUs > 0.35 * MINUTE_US && delayUs < 0.36 * MINUTE_US, `${plan}: ${delayUs}`)
+    const data = { state: state(3, 1) }
+    t.equal(decide({ ...scene, data, node: { controlPlane: true } }).write, undefined, plan)
+  }
+  const same = { planBefore: night, plan: `${night}, maxVetoes: 2`, time: at(23), data: { state: state(3, 1) } }
+  t.ok(decide(same).write, 'another edit delays nothing')
 })
 
 t.test('a stage that opens at the end of a window starts no more nodes there than its spread allows', async (t) => {

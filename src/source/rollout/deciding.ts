@@ -11,7 +11,7 @@ import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordStore } from '../../ports/store.ts'
 import { decideRollout } from '../../rollout/decide.ts'
-import { keepWaves } from '../../rollout/plan.ts'
+import { keepOrder, paceOf } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
@@ -56,10 +56,10 @@ export class Deciding {
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }
     const seen = { kind: 'read', record, resourceVersion, observation } as const
-    const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan) })
+    const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan, nowUs) })
     this.#sightings.decided(observation, decision)
     const progress = config.plan.ok
-      ? progressOf(keepWaves(config.plan.plan, node.waves, node.zones), record, node.hash, observation)
+      ? progressOf(keepOrder(config.plan.plan, node.waves, node.zones), record, node.hash, observation)
       : undefined
     const failed = decision.failed === undefined ? {} : { failed: decision.failed }
     return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, ...failed, progress } }
@@ -71,7 +71,7 @@ export class Deciding {
     const after = parseRecord(Object.fromEntries(merged))
     const observation = this.#deps.store.get('observation')?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
-    return progressOf(keepWaves(plan.plan, node.waves, node.zones), after.record, node.hash, observation)
+    return progressOf(keepOrder(plan.plan, node.waves, node.zones), after.record, node.hash, observation)
   }
 }
 
@@ -115,8 +115,9 @@ class RecordSightings {
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
-    const retry = plan.ok ? plan.plan.retry : 0
-    const observation = observeRecord(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
+    const asked = plan.ok ? { retry: plan.plan.retry, pace: paceOf(plan.plan) } : { retry: 0, pace: '' }
+    const sighting = { record, recordUid, resourceVersion, configUid, hash, assignment, ...asked, nowUs, contactUs }
+    const observation = observeRecord(before, sighting)
     this.#store.put('observation', { bootId, observation })
     return observation
   }

@@ -17,7 +17,7 @@ import type { RolloutPort } from '../../ports/assignment-source.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import { firstLookWindowUs, lookAgainWindowUs } from '../../rollout/order.ts'
+import { firstLookSpanUs, lookAgainSpanUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
@@ -172,7 +172,7 @@ export class RolloutWorker implements RolloutPort {
       // a claim.
       this.#isStale = subject.node.runs
       this.#last = undefined
-      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookWindowUs(subject.node)) / 1000)
+      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookSpanUs(subject.node)) / 1000)
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
@@ -234,7 +234,7 @@ export class RolloutWorker implements RolloutPort {
       ref,
       () => this.#sleeper.wake(),
       () => this.#readAgain(),
-      () => (this.#subject === undefined ? 0 : lookAgainWindowUs(this.#subject.node) / 1000),
+      () => (this.#subject === undefined ? 0 : lookAgainSpanUs(this.#subject.node) / 1000),
     )
     opened.start()
     this.#watch = opened

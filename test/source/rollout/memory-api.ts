@@ -127,7 +127,7 @@ export class MemoryApi {
         },
       }
       this.#watchers.add(watcher)
-      request.onOpen?.()
+      request.onOpen?.(this.serverMs?.())
       request.signal.addEventListener('abort', () => watcher.end({ kind: 'ended', detail: 'stopped' }), { once: true })
     })
   }

@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
 import { hashObject } from '../../../decision/rollout-hash.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
+import { planHere } from '../../../decision/staging.ts'
 import type { Step } from '../../../decision/step.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
@@ -230,12 +231,14 @@ function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook
 }
 
 /** The zones, the rest and the windows of the rollout of what is wanted. */
-function listRolloutWords({ desired, now }: Snapshot): Cell[][] {
+function listRolloutWords(snapshot: Snapshot): Cell[][] {
+  const { desired, now } = snapshot
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return []
   const { ref, object } = desired
   const parsed = parsePlan(object.rollout?.plan)
   if (!parsed.ok) return [['Rollout', { text: parsed.problem, tone: 'warning' }]]
-  return describePlan(documentRolloutPlan(parsed.plan, hashObject(object, ref.kubeletConfigKey), now.wallMs)).map((row) => [...row])
+  const hash = hashObject(object, ref.kubeletConfigKey)
+  return describePlan(documentRolloutPlan(planHere(parsed.plan, snapshot, ref, hash), hash, now.wallMs)).map((row) => [...row])
 }
 
 function listFacts(plan: PlanDocument): Cell[][] {

@@ -5,8 +5,8 @@
  */
 import type { Desired } from '../../../decision/desired.ts'
 import { hashObject } from '../../../decision/rollout-hash.ts'
-import { configOf, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
-import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
+import { configOf, planHere, ROLLOUT_OFF } from '../../../decision/staging.ts'
+import { parsePlan } from '../../../rollout/plan.ts'
 import { describeShare, isGuard, type Progress, progressOf } from '../../../rollout/progress.ts'
 import { observeRecord } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
@@ -67,9 +67,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
-  const staging = snapshot.stagings.find(({ config }) => config === configOf(ref))
-  const kept = staging !== undefined && latestContent(staging)?.hash === hash ? staging : undefined
-  const goesBy = keepWaves(plan.plan, kept?.waves, kept?.zones)
+  const goesBy = planHere(plan.plan, snapshot, ref, hash)
   const seen = { record: content, recordUid, resourceVersion, configUid: object.uid, hash }
   const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
