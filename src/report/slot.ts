@@ -79,8 +79,10 @@ function isSame(a: Condition, b: Condition): boolean {
 }
 
 /**
- * A change that is set on this Node alone is recorded as one whose spread is over. Nothing is
- * recorded of what cannot be used: that is shared where the Node and its overlay are as they were.
+ * Preflight may take longer than the slots, and its end is shared as well: the slot counts from
+ * there. A change that is set on this Node alone is recorded as one whose spread is over. Nothing
+ * is recorded of what cannot be used: that is shared where the Node and its overlay are as they
+ * were.
  *
  * @returns undefined: no change that nodes share
  */
@@ -98,7 +100,9 @@ function findSharedSlot(
   }
   if (wanted === undefined || spread === undefined) return undefined
   if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
-  return spread.sinceUs + delayUs(snapshot)
+  const atUs = spread.sinceUs + delayUs(snapshot)
+  const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
+  return isLate ? fromNowUs(snapshot) : atUs
 }
 
 /** Nothing but the pause is new: not that a trial begins or has ended as well. */

@@ -234,10 +234,11 @@ t.test('slots: no node tells before the change, all within the time, and they ar
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 120 }), fc.integer({ min: 0, max: 1e6 }), (spreadSeconds, seed) => {
       const longestUs = Math.min(30, spreadSeconds) * 1e6
-      const { policy } = snapshot()
+      const { policy, now: later } = snapshot()
+      const now = { ...later, monotonicUs: 99e6 }
       const slots = Array.from({ length: 500 }, (_, i) => {
         const spread = { bootId: 'b1', source: next, sinceUs: 99e6 }
-        const of = snapshot({ spread, nodeName: `node-${seed}-${i}`, policy: { ...policy, spreadUs: spreadSeconds * 1e6 } })
+        const of = snapshot({ now, spread, nodeName: `node-${seed}-${i}`, policy: { ...policy, spreadUs: spreadSeconds * 1e6 } })
         const slot = findSlot(of, 'refused', next, REFUSED, undefined)
         return { atUs: (slot.atUs ?? 0) - 99e6, eventUs: (findEventSlot(slot, of) ?? 0) - 99e6 }
       })
@@ -273,6 +274,27 @@ t.test('of a fleet that refuses an edit, each node writes once to its Node, and 
   const all = nodes.flatMap(({ patchesSince }) => patchesSince(editMs))
   t.ok(all.length < NODES * 1.1, `${all.length} writes: preflight takes a second, and few tell of it before`)
   await Promise.all(nodes.map(({ stop }) => stop()))
+})
+
+t.test('what preflight comes to is told in a slot, however long preflight takes', (t) => {
+  for (const [seconds, phase, condition] of [
+    [6, 'refused', REFUSED],
+    [40, 'refused', REFUSED],
+    [40, 'spread', WAITING],
+  ] as const) {
+    const sinceUs = 100e6 - seconds * 1e6
+    const slots = Array.from({ length: 500 }, (_, i) => {
+      const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs }, nodeName: `node-${i}` })
+      const now = { ...of.now, monotonicUs: 100e6 }
+      const preflight = { status: 'False', reason: 'Preflight', message: '@200' } as const
+      const before = findSlot({ ...of, now: { ...now, monotonicUs: sinceUs } }, 'preflight', next, preflight, undefined)
+      return findSlot({ ...of, now }, phase, next, condition, before).atUs ?? 0
+    })
+    const atOnce = slots.filter((atUs) => atUs <= 101e6).length
+    t.ok(atOnce < 50, `${atOnce} of 500 tell ${condition.reason} within a second after ${seconds} s`)
+    t.ok(slots.every((atUs) => atUs <= 130e6))
+  }
+  t.end()
 })
 
 t.test('a pause of the ConfigMap, and its end, are told in the slot; one of this Node is told at once', (t) => {
