@@ -4,7 +4,6 @@
  * when, and how a refusal is met. `NodeField` has the second half of it, and `FieldWork` carries it
  * out. The table of channels is in `channels.ts`. Pure.
  */
-import type { KubeRequest } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
 import { FieldWork } from './field-work.ts'
 import { LONG_RUN, type NodeField, type WorkOptions } from './node-field.ts'
@@ -35,7 +34,9 @@ export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, 
   remove?(nodeName: string): Removal
 }
 
-interface Removal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
+interface Removal {
+  /** A strategic merge patch. */
+  readonly body: unknown
   /** The command that does the same. */
   readonly byHand: string
 }
@@ -111,6 +112,9 @@ export function metadataChannel(
     same: (a, b) => a === b,
     // The answer need not contain the whole Node.
     write: (nodeName, text) => ({ path: `/api/v1/nodes/${nodeName}`, ...patch(text), as: 'PartialObjectMetadata' }),
-    remove: (nodeName) => ({ ...patch(null), byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-` }),
+    remove: (nodeName) => ({
+      body: patch(null).body,
+      byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-`,
+    }),
   }
 }
