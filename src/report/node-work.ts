@@ -25,7 +25,11 @@ export interface JointField extends Work {
   putOff(ms: number): void
 }
 
-/** When to try one patch again: a server may be upgraded, a right granted. */
+/**
+ * When to try one patch again: a server that has just started answers 403 until it knows the
+ * rights. Each refusal in a row doubles the time: a server may be upgraded, a right granted.
+ */
+const APART_FIRST_MS = 60_000
 const APART_MS = 3600_000
 
 export class NodeWork implements Work {
@@ -35,6 +39,7 @@ export class NodeWork implements Work {
   readonly #pace: RequestPace
   readonly #path: string
   #apartUntilMs = Number.NEGATIVE_INFINITY
+  #apartForMs = APART_FIRST_MS
 
   constructor(options: WorkOptions, fields: readonly JointField[], crowd: Crowd) {
     this.#options = options
@@ -67,12 +72,12 @@ export class NodeWork implements Work {
       return
     }
     if (answer.kind === 'ok') this.#pace.succeeded()
-    else this.#pace.failed('', answer.kind === 'refused' ? answer.retryAfterMs : undefined)
-    for (const exchange of exchanges) {
-      const isLost = answer.kind === 'ok' && exchange.request.path !== request.path && !exchange.isShownIn(answer.object)
-      if (isLost) this.#goApart()
-      else exchange.settle(answer)
-    }
+    else this.#pace.failed(answer.kind, answer.kind === 'refused' ? answer.retryAfterMs : undefined)
+    const isLost = ({ request: { path }, isShownIn }: Exchange) =>
+      answer.kind === 'ok' && path !== request.path && !isShownIn(answer.object)
+    if (exchanges.some(isLost)) this.#goApart()
+    else if (answer.kind === 'ok' && !isAlone) this.#apartForMs = APART_FIRST_MS
+    for (const exchange of exchanges) if (!isLost(exchange)) exchange.settle(answer)
     for (const field of due) field.putOff(putOffMs)
   }
 
@@ -109,7 +114,8 @@ export class NodeWork implements Work {
   }
 
   #goApart(): void {
-    this.#apartUntilMs = this.#pace.nowMs() + APART_MS
+    this.#apartUntilMs = this.#pace.nowMs() + this.#apartForMs
+    this.#apartForMs = Math.min(APART_MS, this.#apartForMs * 2)
     this.#pace.hold(WRITE_SPACING_MS)
   }
 }

@@ -108,6 +108,30 @@ t.test('a field that is refused holds up no other, and the others come together 
   await publisher.stop()
 })
 
+t.test('one 403, as of a server that has just started, keeps the fields apart for a minute, and no other for more', async (t) => {
+  const { time, api, publisher, writes, say, shows, wanted } = fresh()
+  const forbidden = refusal(403, 'User "u" cannot patch resource "nodes/status"')
+  const isJoint = ({ method, body }: KubeRequest) => method === 'PATCH' && Object.keys(body as object).length > 1
+  api.fault = (request) => (isJoint(request) && writes().filter(isJoint).length === 1 ? forbidden : undefined)
+  say(1)
+  await time.advance(90_000)
+  t.same(shows(1), wanted(1))
+  const before = writes().length
+  say(2)
+  await time.advance(10_000)
+  t.same(shows(2), wanted(2))
+  t.equal(writes().length, before + 1, 'together again')
+  const sinceMs = time.nowMs
+  api.fault = (request) => (isJoint(request) ? forbidden : undefined)
+  for (let n = 3; n < 603; n += 1) {
+    say(n)
+    await time.advance(60_000)
+  }
+  const joint = writes().filter((request) => request.atMs > sinceMs && isJoint(request))
+  t.ok(joint.length >= 10 && joint.length <= 18, `${joint.length} in ten hours`)
+  await publisher.stop()
+})
+
 t.test('a server that keeps no metadata in a patch of the status gets it by the other path', async (t) => {
   const { time, api, publisher, writes, say, shows, wanted } = fresh()
   const request = api.request.bind(api)
