@@ -8,7 +8,7 @@
  * the node in its own turn, and what is set on its Node alone, are told at once.
  */
 
-import { findConfigMapPause } from '../decision/find-pause.ts'
+import { findConfigMapPause, findPause } from '../decision/find-pause.ts'
 import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -35,9 +35,11 @@ export interface Slot {
   readonly atUs: number | undefined
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
-  /** The ConfigMap paused the node then. */
-  readonly isPaused?: boolean
+  readonly pause?: PausedBy
 }
+
+/** `own`: an operator of the node, or an annotation of its Node. */
+type PausedBy = 'nobody' | 'ConfigMap' | 'own'
 
 /**
  * @param wanted undefined: not known
@@ -50,19 +52,19 @@ export function findSlot(
   condition: Condition,
   before: Slot | undefined,
 ): Slot {
-  if (before !== undefined && isSame(before.condition, condition)) return before
+  const pause = findPausedBy(snapshot)
+  if (before !== undefined && isSame(before.condition, condition)) return { ...before, pause }
   const beforeUs = before?.atUs ?? Number.NEGATIVE_INFINITY
   const isAhead = beforeUs > snapshot.now.monotonicUs
   const shown = isAhead ? before?.shown : before?.condition
-  const isPaused = findConfigMapPause(snapshot) !== undefined
-  const isPauseNew = before?.isPaused !== undefined && before.isPaused !== isPaused && areOfRest(condition, shown)
+  const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
   const atUs = isPauseNew
     ? fromNowUs(snapshot)
     : isShared(phase, condition, shown)
       ? findSharedSlot(snapshot, wanted, condition, shown)
       : undefined
   // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, isPaused }
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause }
 }
 
 /**
@@ -103,6 +105,16 @@ function findSharedSlot(
   const atUs = spread.sinceUs + delayUs(snapshot)
   const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
   return isLate ? fromNowUs(snapshot) : atUs
+}
+
+function findPausedBy(snapshot: Snapshot): PausedBy {
+  if (findPause(snapshot) === undefined) return 'nobody'
+  return findConfigMapPause(snapshot) === undefined ? 'own' : 'ConfigMap'
+}
+
+/** The ConfigMap's pause has begun or ended, and the node has none of its own. */
+function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolean {
+  return before !== undefined && before !== pause && pause !== 'own' && before !== 'own'
 }
 
 /** Nothing but the pause is new: not that a trial begins or has ended as well. */

@@ -312,3 +312,24 @@ t.test('a pause of the ConfigMap, and its end, are told in the slot; one of this
   t.ok((findSlot(later, 'settled', good, { ...PROMOTED, message: 'goes on' }, shared).atUs ?? 0) >= 300e6)
   t.end()
 })
+
+t.test('a pause of this Node is told at once where its ConfigMap is paused, and so is a retry under that pause', (t) => {
+  const pausedBy = (on: 'Node' | 'ConfigMap' | undefined, fields: Partial<Snapshot> = {}) =>
+    snapshot({ recordedChannelState: { ...UNCHANGED.recordedChannelState, paused: on && { on, by: `${on} x` } }, ...fields })
+  const paused = { status: 'False', reason: 'Paused', message: 'the ConfigMap' } as const
+  const byConfigMap = findSlot(pausedBy('ConfigMap'), 'paused', next, paused, {
+    ...findSlot(pausedBy(undefined), 'settled', good, PROMOTED, undefined),
+    atUs: undefined,
+  })
+  const later = { ...snapshot().now, monotonicUs: 500e6 }
+  const own = { ...paused, message: 'an operator' }
+  const onNode = findSlot(pausedBy('Node', { now: later }), 'paused', next, own, { ...byConfigMap, atUs: undefined })
+  t.equal(onNode.atUs, undefined)
+  t.equal(findSlot(pausedBy('ConfigMap', { now: later }), 'paused', next, paused, onNode).atUs, undefined, 'its end as well')
+
+  const refused = findSlot(pausedBy(undefined), 'refused', next, REFUSED, undefined)
+  const kept = findSlot(pausedBy('ConfigMap'), 'refused', next, REFUSED, refused)
+  const preflight = { status: 'False', reason: 'Preflight', message: 'again' } as const
+  t.equal(findSlot(pausedBy('ConfigMap', { now: later }), 'preflight', next, preflight, kept).atUs, undefined)
+  t.end()
+})
