@@ -44,6 +44,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
+  /** To be written at once, whatever the server shows and however busy it is. */
+  #isAgain = false
   #isCutOff = false
   #slotMs = Number.NEGATIVE_INFINITY
   /** The slot has come, and the server had too much to do. */
@@ -95,7 +97,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
 
   /** Writes the value again, although the server shows it. */
   again(): void {
-    this.#server = undefined
+    this.#isAgain = true
   }
 
   get writtenAtUs(): number | undefined {
@@ -140,7 +142,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   /** The same where fields are written together: their owner has one pace for all of them. */
   dueTogetherInMs(): number | undefined {
     const target = this.#target()
-    if (target === undefined || this.#isShown()) return undefined
+    if (target === undefined || this.#isDone()) return undefined
     const nowMs = this.#pace.nowMs()
     const isRepair = this.#confirmed !== undefined && this.#field.same(this.#confirmed.wanted, target)
     const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
@@ -151,7 +153,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
 
   /** For how long not to write what nodes share. 0: it is time, or there is nothing of that. */
   slotInMs(): number {
-    return this.#target() === undefined || this.#isShown() ? 0 : this.#slotInMs()
+    return this.#target() === undefined || this.#isDone() ? 0 : this.#slotInMs()
   }
 
   /** The server has too much to do: what nodes share can wait. */
@@ -160,6 +162,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   }
 
   #slotInMs(): number {
+    if (this.#isAgain) return 0
     return Math.max(0, Math.max(this.#slotMs, this.#putOffUntilMs) - this.#pace.nowMs())
   }
 
@@ -217,6 +220,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#forbidden = 0
     this.#answersSinceMs ??= this.#pace.nowMs()
     this.#pace.succeeded()
+    this.#isAgain = false
     if (this.#field.shows(answered, sent)) {
       this.#unpark()
       this.#repairAtMs = undefined
@@ -273,6 +277,10 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   #isShown(): boolean {
     const target = this.#target()
     return this.#server !== undefined && target !== undefined && this.#field.shows(this.#server, target)
+  }
+
+  #isDone(): boolean {
+    return this.#isShown() && !this.#isAgain
   }
 
   #isUrgent(target: Wanted): boolean {

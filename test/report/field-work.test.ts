@@ -188,6 +188,30 @@ t.test('what has a slot is written in it, as it is by then, and what has none at
   t.match(shown(), REFUSED)
 })
 
+t.test('a write that shows whether the agent can write waits for no slot and no busy server', async (t) => {
+  const parts = world()
+  const { api, clock, log, time } = parts
+  const work = new FieldWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, CONDITIONS)
+  const { want, observe, stop } = runs(parts, work, CONDITIONS.read)
+  want(PROMOTED)
+  await time.advance(5000)
+  const slot = () => want({ ...REFUSED, message: 'shared' }, { slotUs: 600e6 })
+  slot()
+  work.putOff(900_000)
+  work.again()
+  slot()
+  await time.advance(2000)
+  t.equal(work.writtenAtUs, 5_000_000)
+  work.again()
+  observe('node-uid', api.node())
+  await time.advance(2000)
+  t.equal(work.writtenAtUs, 7_000_000, 'also where the Node shows the value')
+  want(PROMOTED, { slotUs: 600e6 })
+  await time.advance(300_000)
+  t.equal(work.writtenAtUs, 7_000_000, 'what comes after it has its slot')
+  await stop()
+})
+
 t.test('what a node did in an outage is told as soon as the server answers', async (t) => {
   const { time, api, want, shown } = freshCondition()
   want(PROMOTED)
