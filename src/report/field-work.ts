@@ -24,6 +24,8 @@ const REPAIR_GRACE_MS = 2000
  * within a minute (`backoffMs`), and what they find may be that all is well.
  */
 const SETTLED_MS = 75_000
+/** For no longer does a busy server keep a value that misleads. */
+const MISLEADING_MS = 60_000
 /** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
 
@@ -34,6 +36,8 @@ export interface Exchange {
   isShownIn(node: unknown): boolean
   settle(answer: KubeAnswer): void
 }
+
+const NOT_PUT_OFF = { sinceMs: Number.NEGATIVE_INFINITY, ms: 0 }
 
 export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #options: WorkOptions
@@ -49,7 +53,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   #isCutOff = false
   #slotMs = Number.NEGATIVE_INFINITY
   /** The slot has come, and the server had too much to do. */
-  #putOffUntilMs = Number.NEGATIVE_INFINITY
+  #putOff = NOT_PUT_OFF
   /** Without a failure in between. undefined: not known. */
   #answersSinceMs: number | undefined
   /** The value seen last. undefined: not known. */
@@ -88,7 +92,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     if (cutOff && !this.#isCutOff) this.#answersSinceMs = undefined
     this.#isCutOff = cutOff
     this.#slotMs = slotUs === undefined ? Number.NEGATIVE_INFINITY : slotUs / 1000
-    if (slotUs === undefined) this.#putOffUntilMs = Number.NEGATIVE_INFINITY
+    if (slotUs === undefined) this.#putOff = NOT_PUT_OFF
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
@@ -158,12 +162,15 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
 
   /** The server has too much to do: what nodes share can wait. */
   putOff(ms: number): void {
-    if (Number.isFinite(this.#slotMs)) this.#putOffUntilMs = this.#pace.nowMs() + ms
+    if (Number.isFinite(this.#slotMs)) this.#putOff = { sinceMs: this.#pace.nowMs(), ms }
   }
 
   #slotInMs(): number {
     if (this.#isAgain) return 0
-    return Math.max(0, Math.max(this.#slotMs, this.#putOffUntilMs) - this.#pace.nowMs())
+    const { sinceMs, ms } = this.#putOff
+    // Even over the shorter time as well.
+    const putOffMs = this.#mayMislead() ? ms % MISLEADING_MS : ms
+    return Math.max(0, Math.max(this.#slotMs, sinceMs + putOffMs) - this.#pace.nowMs())
   }
 
   /** Whether the Node has to be read before the value can be written. */
@@ -286,6 +293,13 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   #isUrgent(target: Wanted): boolean {
     const shown = this.#server ?? this.#before
     return shown !== undefined && this.#field.isUrgent?.(shown, target) === true
+  }
+
+  /** After a lost answer, the value on the server is not known. */
+  #mayMislead(): boolean {
+    const target = this.#target()
+    if (target === undefined || this.#field.isUrgent === undefined) return false
+    return (this.#server ?? this.#before) === undefined || this.#isUrgent(target)
   }
 
   #contradicts(seen: Seen | 'absent'): boolean {

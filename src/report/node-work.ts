@@ -94,7 +94,8 @@ export class NodeWork implements Work {
     const sinceMs = this.#pace.nowMs()
     const answer = await this.#options.api.request(request)
     const retryAfterMs = (answer.kind === 'refused' ? answer.retryAfterMs : undefined) ?? 0
-    return { answer, putOffMs: retryAfterMs + this.#crowd.see(answer, this.#pace.nowMs() - sinceMs) }
+    const nowMs = this.#pace.nowMs()
+    return { answer, putOffMs: retryAfterMs + this.#crowd.see(answer, nowMs, nowMs - sinceMs) }
   }
 
   #join(exchanges: readonly Exchange[]): KubeRequest {

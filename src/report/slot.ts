@@ -16,7 +16,7 @@ import { spreadDelayUs } from '../decision/wait.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import type { Condition, ConditionReason } from './reasons.ts'
 
-/** A True about the version before is outdated for no longer. */
+/** A True about the version before is outdated for no longer, or a minute if the server is busy. */
 const LONGEST_US = 30e6
 
 /** The shared object cannot be used, and nothing follows from it. */

@@ -212,6 +212,27 @@ t.test('a write that shows whether the agent can write waits for no slot and no 
   await stop()
 })
 
+t.test('a busy server keeps a True that misleads for a minute at most', async (t) => {
+  for (const [wanted, longestMs] of [
+    [REFUSED, 60_000],
+    [{ ...PROMOTED, message: 'two' }, 570_000],
+  ] as const) {
+    const parts = world()
+    const { api, clock, log, time } = parts
+    const work = new FieldWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, CONDITIONS)
+    const { want, stop } = runs(parts, work, CONDITIONS.read)
+    want(PROMOTED)
+    await time.advance(5000)
+    want(wanted, { slotUs: time.nowMs * 1000 + 1 })
+    work.putOff(570_000)
+    await time.advance(longestMs - 30_001)
+    t.equal(work.writtenAtUs, 1_000_000, 'put off')
+    await time.advance(30_002)
+    t.equal(work.writtenAtUs, longestMs === 60_000 ? 35_000_000 : 575_000_000)
+    await stop()
+  }
+})
+
 t.test('what a node did in an outage is told as soon as the server answers', async (t) => {
   const { time, api, want, shown } = freshCondition()
   want(PROMOTED)
