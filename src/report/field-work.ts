@@ -13,7 +13,6 @@
  */
 import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
 import type { NodeField, WantedWhen, WorkOptions } from './node-field.ts'
-import type { Work } from './report-worker.ts'
 import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
 const REPAIR_EVERY_MS = 60_000
@@ -39,7 +38,7 @@ export interface Exchange {
 
 const NOT_PUT_OFF = { sinceMs: Number.NEGATIVE_INFINITY, ms: 0 }
 
-export class FieldWork<Wanted, Seen = Wanted> implements Work {
+export class FieldWork<Wanted, Seen = Wanted> {
   readonly #options: WorkOptions
   readonly #field: NodeField<Wanted, Seen>
   /** CLOCK_MONOTONIC of the last write that the server confirmed. */
@@ -176,12 +175,6 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   /** Whether the Node has to be read before the value can be written. */
   looksFirst(): boolean {
     return (this.#isCutOff && this.#answersSinceMs === undefined) || (this.#field.readsFirst && this.#before === undefined)
-  }
-
-  /** Makes the next request about this field alone. */
-  async attempt(): Promise<void> {
-    const exchange = this.begin()
-    if (exchange !== undefined) exchange.settle(await this.#options.api.request(exchange.request))
   }
 
   /** The next request: a look at the Node, or a write. undefined: there is nothing to do. */

@@ -10,7 +10,7 @@
  * holds up no other.
  */
 import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
-import { isObject } from '../values/is-object.ts'
+import { composePatches } from '../values/merge-patch.ts'
 import type { Crowd } from './crowd.ts'
 import type { Exchange } from './field-work.ts'
 import type { WorkOptions } from './node-field.ts'
@@ -18,7 +18,8 @@ import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
 /** A `FieldWork` of any field, as its owner sees it. */
-export interface JointField extends Work {
+export interface JointField {
+  dueInMs(): number | undefined
   dueTogetherInMs(): number | undefined
   looksFirst(): boolean
   begin(): Exchange | undefined
@@ -105,7 +106,7 @@ export class NodeWork implements Work {
       method: 'PATCH',
       path: this.#path,
       contentType: 'application/strategic-merge-patch+json',
-      body: requests.map((request) => request.body).reduce(merge, {}),
+      body: requests.map((request) => request.body).reduce(composePatches, {}),
       ...(isMetadata && { as: 'PartialObjectMetadata' }),
     }
   }
@@ -119,11 +120,4 @@ export class NodeWork implements Work {
     this.#apartForMs = Math.min(APART_MS, this.#apartForMs * 2)
     this.#pace.hold(WRITE_SPACING_MS)
   }
-}
-
-/** Two patches of different fields. */
-function merge(one: unknown, other: unknown): unknown {
-  if (!isObject(one) || !isObject(other)) return other
-  const both = Object.entries(other).map(([key, value]) => [key, key in one ? merge(one[key], value) : value] as const)
-  return { ...one, ...Object.fromEntries(both) }
 }

@@ -8,7 +8,7 @@ import { CONDITIONS } from '../../src/report/node-conditions.ts'
 import type { WantedWhen } from '../../src/report/node-field.ts'
 import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from '../../src/report/reasons.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
-import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
+import { alone, FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
 const LOCAL: Condition = { status: 'True', reason: 'Local', message: 'local' }
 const PROMOTED: Condition = { status: 'True', reason: 'Promoted', message: 'one' }
@@ -35,11 +35,11 @@ function world() {
 }
 
 function runs<Wanted, Seen>(
-  { time, log }: Pick<ReturnType<typeof world>, 'time' | 'log'>,
+  { time, log, api }: Pick<ReturnType<typeof world>, 'time' | 'log' | 'api'>,
   work: FieldWork<Wanted, Seen>,
   read: (node: unknown) => Seen | 'absent',
 ) {
-  const lane = new ReportWorker(work, time.sleep, log)
+  const lane = new ReportWorker(alone(work, api), time.sleep, log)
   lane.start()
   return {
     stop: () => lane.stop(),
