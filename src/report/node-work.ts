@@ -87,8 +87,12 @@ export class NodeWork implements Work {
     const exchange = field?.begin()
     if (field === undefined || exchange === undefined) return
     const { answer, putOffMs } = await this.#send(exchange.request)
+    // A 5xx may be of this field alone, as that of a webhook; the rest is of the whole server.
+    if (answer.kind === 'ok') this.#pace.succeeded()
+    else if (answer.kind === 'unreachable') this.#pace.failed(answer.kind)
+    else if (answer.status === 429 || answer.retryAfterMs !== undefined) this.#pace.failed(answer.kind, answer.retryAfterMs)
     exchange.settle(answer)
-    field.putOff(putOffMs)
+    if (putOffMs > 0) for (const each of this.#fields) each.putOff(putOffMs)
   }
 
   async #send(request: KubeRequest): Promise<{ readonly answer: KubeAnswer; readonly putOffMs: number }> {

@@ -225,3 +225,29 @@ t.test('slow answers are a sign too', async (t) => {
   t.equal(writes().length, 2, 'and what is the own of the node does not')
   await publisher.stop()
 })
+
+t.test('where fields are written apart, a 429 on one of them holds back the others', async (t) => {
+  const { time, api, publisher, writes, say, shows, wanted } = fresh()
+  const forbidden = refusal(403, 'User "u" cannot patch resource "nodes/status"')
+  let isFull = false
+  api.fault = ({ method, path }) => {
+    if (method !== 'PATCH') return undefined
+    return path === STATUS_PATH ? forbidden : isFull ? refusal(429, 'TooManyRequests', 20_000) : undefined
+  }
+  say(1)
+  await time.advance(10_000)
+  isFull = true
+  say(2)
+  const sinceMs = time.nowMs
+  await time.advance(45_000)
+  const times = writes().flatMap(({ atMs }) => (atMs > sinceMs ? [atMs] : []))
+  t.ok(times.length > 1)
+  t.ok(
+    times.slice(1).every((atMs, index) => atMs - (times[index] ?? 0) >= 20_000),
+    `${times}`,
+  )
+  isFull = false
+  await time.advance(120_000)
+  t.match(shows(2), { ...wanted(2), message: undefined })
+  await publisher.stop()
+})
