@@ -32,6 +32,8 @@ export interface JointField {
  */
 const APART_FIRST_MS = 60_000
 const APART_MS = 3600_000
+/** A webhook that fails for one field answers 500 to the one patch of all, each time. */
+const MOST_SERVER_ERRORS = 5
 
 export class NodeWork implements Work {
   readonly #options: WorkOptions
@@ -41,6 +43,8 @@ export class NodeWork implements Work {
   readonly #path: string
   #apartUntilMs = Number.NEGATIVE_INFINITY
   #apartForMs = APART_FIRST_MS
+  /** In a row, to one patch of several fields. */
+  #serverErrors = 0
 
   constructor(options: WorkOptions, fields: readonly JointField[], crowd: Crowd) {
     this.#options = options
@@ -66,7 +70,10 @@ export class NodeWork implements Work {
     const request = unread.length > 0 ? first.request : this.#join(exchanges)
     const { answer, putOffMs } = await this.#send(request)
     const isAlone = exchanges.length === 1 && first.request.path === request.path
-    if (answer.kind === 'refused' && (answer.status === 403 || isFinal(answer.status))) {
+    const isError = answer.kind === 'refused' && answer.status === 500 && !isAlone
+    if (isError) this.#serverErrors += 1
+    const isBroken = isError && this.#serverErrors >= MOST_SERVER_ERRORS
+    if (isBroken || (answer.kind === 'refused' && (answer.status === 403 || isFinal(answer.status)))) {
       this.#goApart()
       // Nothing else could be tried for it.
       if (isAlone) first.settle(answer)
@@ -77,7 +84,10 @@ export class NodeWork implements Work {
     const isLost = ({ request: { path }, isShownIn }: Exchange) =>
       answer.kind === 'ok' && path !== request.path && !isShownIn(answer.object)
     if (exchanges.some(isLost)) this.#goApart()
-    else if (answer.kind === 'ok' && !isAlone) this.#apartForMs = APART_FIRST_MS
+    else if (answer.kind === 'ok' && !isAlone) {
+      this.#apartForMs = APART_FIRST_MS
+      this.#serverErrors = 0
+    }
     for (const exchange of exchanges) if (!isLost(exchange)) exchange.settle(answer)
     for (const field of due) field.putOff(putOffMs)
   }

@@ -251,3 +251,28 @@ t.test('where fields are written apart, a 429 on one of them holds back the othe
   t.match(shows(2), { ...wanted(2), message: undefined })
   await publisher.stop()
 })
+
+t.test('a webhook that always fails for one field keeps the others from being told for a while alone', async (t) => {
+  const { time, api, publisher, writes, say, shows } = fresh()
+  api.fault = ({ method, body }) =>
+    method === 'PATCH' && JSON.stringify(body).includes('labels') ? refusal(500, 'InternalError: failed calling webhook') : undefined
+  say(1)
+  await time.advance(120_000)
+  t.match(shows(1), { message: 'text 1', annotation: '{"n":1}', label: undefined })
+  const before = writes().length
+  await time.advance(HOUR_MS)
+  t.ok(writes().length - before < 150, `${writes().length - before} writes in an hour: a minute between them`)
+  await publisher.stop()
+})
+
+t.test('a server that fails as a whole gets no more requests for it', async (t) => {
+  const { time, api, publisher, writes, say, shows, wanted } = fresh()
+  api.fault = () => refusal(503, 'ServiceUnavailable')
+  say(1)
+  await time.advance(600_000)
+  t.ok(writes().every(({ path }) => path === STATUS_PATH))
+  api.fault = () => undefined
+  await time.advance(90_000)
+  t.same(shows(1), wanted(1))
+  await publisher.stop()
+})
