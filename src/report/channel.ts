@@ -28,6 +28,8 @@ export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, 
   readonly part: 'status' | 'metadata'
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
+  /** Where it says nothing, what it said before and the Node does not show yet is outdated. */
+  drops?(report: NodeReport): boolean
   /** Written only once the server has answered for a while, where its cause kept it from that. */
   readonly mayBeCutOff?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
@@ -65,7 +67,7 @@ export function anyChannel<Wanted, Seen>(channel: ReportChannel<Wanted, Seen>): 
         work,
         say(report) {
           const wanted = channel.says(report)
-          if (wanted === undefined) return
+          if (wanted === undefined && channel.drops?.(report) !== true) return
           const cutOff = channel.mayBeCutOff && report.condition?.cutOff
           work.want(wanted, { cutOff, slotUs: report.slotUs })
         },

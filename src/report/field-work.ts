@@ -87,7 +87,10 @@ export class FieldWork<Wanted, Seen = Wanted> {
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }
 
-  want(wanted: Wanted, { cutOff = false, slotUs }: WantedWhen = {}): void {
+  /** @param wanted undefined: what the Node shows stays, and what it does not show yet is outdated */
+  want(wanted: Wanted | undefined, { cutOff = false, slotUs }: WantedWhen = {}): void {
+    if (wanted === undefined && !this.#isShown()) this.#wanted = this.#confirmed?.wanted
+    if (wanted === undefined) return
     if (cutOff && !this.#isCutOff) this.#answersSinceMs = undefined
     this.#isCutOff = cutOff
     this.#slotMs = slotUs === undefined ? Number.NEGATIVE_INFINITY : slotUs / 1000
@@ -233,10 +236,8 @@ export class FieldWork<Wanted, Seen = Wanted> {
     }
     this.#park(answered === 'absent' ? 'dropped' : 'refused')
     const { name, dropped } = this.#field
-    const text =
-      answered === 'absent'
-        ? dropped
-        : `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    const altered = `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    const text = answered === 'absent' ? dropped : altered
     const level = answered === 'absent' && this.#field.mayBeDropped ? 'info' : 'warn'
     if (text !== this.#loggedParkReason) this.#options.log[level](text, { node: this.#options.nodeName })
     this.#loggedParkReason = text
@@ -291,8 +292,8 @@ export class FieldWork<Wanted, Seen = Wanted> {
   /** After a lost answer, the value on the server is not known. */
   #mayMislead(): boolean {
     const target = this.#target()
-    if (target === undefined || this.#field.isUrgent === undefined) return false
-    return (this.#server ?? this.#before) === undefined || this.#isUrgent(target)
+    const isUnknown = (this.#server ?? this.#before) === undefined && this.#field.isUrgent !== undefined
+    return target !== undefined && (isUnknown || this.#isUrgent(target))
   }
 
   #contradicts(seen: Seen | 'absent'): boolean {
