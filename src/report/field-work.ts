@@ -170,7 +170,7 @@ export class FieldWork<Wanted, Seen = Wanted> {
   #slotInMs(): number {
     if (this.#isAgain) return 0
     const { sinceMs, ms } = this.#putOff
-    // Even over the shorter time as well.
+    // The remainder is even over the shorter time, too.
     const putOffMs = this.#mayMislead() ? ms % MISLEADING_MS : ms
     return Math.max(0, Math.max(this.#slotMs, sinceMs + putOffMs) - this.#pace.nowMs())
   }
