@@ -4,7 +4,6 @@
  * when, and how a refusal is met. `NodeField` has the second half of it, and `FieldWork` carries it
  * out. The table of channels is in `channels.ts`. Pure.
  */
-import type { KubeRequest } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
 import { FieldWork } from './field-work.ts'
 import { LONG_RUN, type NodeField, type WorkOptions } from './node-field.ts'
@@ -29,13 +28,17 @@ export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, 
   readonly part: 'status' | 'metadata'
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
+  /** Where it says nothing, what it said before and the Node does not show yet is outdated. */
+  drops?(report: NodeReport): boolean
   /** Written only once the server has answered for a while, where its cause kept it from that. */
   readonly mayBeCutOff?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
   remove?(nodeName: string): Removal
 }
 
-interface Removal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
+interface Removal {
+  /** A strategic merge patch. */
+  readonly body: unknown
   /** The command that does the same. */
   readonly byHand: string
 }
@@ -64,7 +67,7 @@ export function anyChannel<Wanted, Seen>(channel: ReportChannel<Wanted, Seen>): 
         work,
         say(report) {
           const wanted = channel.says(report)
-          if (wanted === undefined) return
+          if (wanted === undefined && channel.drops?.(report) !== true) return
           const cutOff = channel.mayBeCutOff && report.condition?.cutOff
           work.want(wanted, { cutOff, slotUs: report.slotUs })
         },
@@ -111,6 +114,9 @@ export function metadataChannel(
     same: (a, b) => a === b,
     // The answer need not contain the whole Node.
     write: (nodeName, text) => ({ path: `/api/v1/nodes/${nodeName}`, ...patch(text), as: 'PartialObjectMetadata' }),
-    remove: (nodeName) => ({ ...patch(null), byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-` }),
+    remove: (nodeName) => ({
+      body: patch(null).body,
+      byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-`,
+    }),
   }
 }

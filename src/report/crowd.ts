@@ -15,6 +15,7 @@ const MOST_SIGNS = 5
 
 export class Crowd {
   #signs = 0
+  #signAtMs = Number.NEGATIVE_INFINITY
   readonly #random: () => number
 
   /** @param random in [0, 1) */
@@ -23,14 +24,20 @@ export class Crowd {
   }
 
   /**
-   * To be called with each answer, and how long it took.
+   * To be called with each answer, when it came and how long it took. A server that does not answer
+   * gives one sign at most: this node alone may be cut off.
    *
    * @returns for how long not to tell of what nodes share, in addition to Retry-After
    */
-  see(answer: KubeAnswer, tookMs: number): number {
-    const isSign = hasTooMuchToDo(answer, tookMs)
-    this.#signs = isSign ? Math.min(MOST_SIGNS, this.#signs + 1) : Math.floor(this.#signs / 2)
-    return isSign ? Math.min(LONGEST_MS, FIRST_MS * 2 ** (this.#signs - 1)) * this.#random() : 0
+  see(answer: KubeAnswer, nowMs: number, tookMs: number): number {
+    if (nowMs - this.#signAtMs >= LONGEST_MS) this.#signs = 0
+    if (!hasTooMuchToDo(answer, tookMs)) {
+      this.#signs = Math.floor(this.#signs / 2)
+      return 0
+    }
+    this.#signAtMs = nowMs
+    this.#signs = answer.kind === 'unreachable' ? Math.max(1, this.#signs) : Math.min(MOST_SIGNS, this.#signs + 1)
+    return Math.min(LONGEST_MS, FIRST_MS * 2 ** (this.#signs - 1)) * this.#random()
   }
 }
 

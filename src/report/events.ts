@@ -158,7 +158,7 @@ export class EventWork implements Work {
     const sinceMs = this.#pace.nowMs()
     const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
     const nowMs = this.#pace.nowMs()
-    this.#putOffUntilMs = nowMs + this.#crowd.see(answer, nowMs - sinceMs)
+    this.#putOffUntilMs = nowMs + this.#crowd.see(answer, nowMs, nowMs - sinceMs)
     if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
     if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status) && !isDeniedByPolicy(answer)) {
       const detail = `${answer.detail}${adviseOnRefusal(answer, 'deploy/rbac/status.yaml')}`

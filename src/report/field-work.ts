@@ -13,7 +13,6 @@
  */
 import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
 import type { NodeField, WantedWhen, WorkOptions } from './node-field.ts'
-import type { Work } from './report-worker.ts'
 import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
 const REPAIR_EVERY_MS = 60_000
@@ -24,6 +23,8 @@ const REPAIR_GRACE_MS = 2000
  * within a minute (`backoffMs`), and what they find may be that all is well.
  */
 const SETTLED_MS = 75_000
+/** For no longer does a busy server keep a value that misleads. */
+const MISLEADING_MS = 60_000
 /** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
 
@@ -35,7 +36,9 @@ export interface Exchange {
   settle(answer: KubeAnswer): void
 }
 
-export class FieldWork<Wanted, Seen = Wanted> implements Work {
+const NOT_PUT_OFF = { sinceMs: Number.NEGATIVE_INFINITY, ms: 0 }
+
+export class FieldWork<Wanted, Seen = Wanted> {
   readonly #options: WorkOptions
   readonly #field: NodeField<Wanted, Seen>
   /** CLOCK_MONOTONIC of the last write that the server confirmed. */
@@ -44,10 +47,12 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
+  /** To be written at once, whatever the server shows and however busy it is. */
+  #isAgain = false
   #isCutOff = false
   #slotMs = Number.NEGATIVE_INFINITY
   /** The slot has come, and the server had too much to do. */
-  #putOffUntilMs = Number.NEGATIVE_INFINITY
+  #putOff = NOT_PUT_OFF
   /** Without a failure in between. undefined: not known. */
   #answersSinceMs: number | undefined
   /** The value seen last. undefined: not known. */
@@ -82,11 +87,14 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }
 
-  want(wanted: Wanted, { cutOff = false, slotUs }: WantedWhen = {}): void {
+  /** @param wanted undefined: what the Node shows stays, and what it does not show yet is outdated */
+  want(wanted: Wanted | undefined, { cutOff = false, slotUs }: WantedWhen = {}): void {
+    if (wanted === undefined && !this.#isShown()) this.#wanted = this.#confirmed?.wanted
+    if (wanted === undefined) return
     if (cutOff && !this.#isCutOff) this.#answersSinceMs = undefined
     this.#isCutOff = cutOff
     this.#slotMs = slotUs === undefined ? Number.NEGATIVE_INFINITY : slotUs / 1000
-    if (slotUs === undefined) this.#putOffUntilMs = Number.NEGATIVE_INFINITY
+    if (slotUs === undefined) this.#putOff = NOT_PUT_OFF
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
@@ -95,7 +103,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
 
   /** Writes the value again, although the server shows it. */
   again(): void {
-    this.#server = undefined
+    this.#isAgain = true
   }
 
   get writtenAtUs(): number | undefined {
@@ -140,7 +148,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   /** The same where fields are written together: their owner has one pace for all of them. */
   dueTogetherInMs(): number | undefined {
     const target = this.#target()
-    if (target === undefined || this.#isShown()) return undefined
+    if (target === undefined || this.#isDone()) return undefined
     const nowMs = this.#pace.nowMs()
     const isRepair = this.#confirmed !== undefined && this.#field.same(this.#confirmed.wanted, target)
     const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
@@ -151,27 +159,25 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
 
   /** For how long not to write what nodes share. 0: it is time, or there is nothing of that. */
   slotInMs(): number {
-    return this.#target() === undefined || this.#isShown() ? 0 : this.#slotInMs()
+    return this.#target() === undefined || this.#isDone() ? 0 : this.#slotInMs()
   }
 
   /** The server has too much to do: what nodes share can wait. */
   putOff(ms: number): void {
-    if (Number.isFinite(this.#slotMs)) this.#putOffUntilMs = this.#pace.nowMs() + ms
+    if (Number.isFinite(this.#slotMs)) this.#putOff = { sinceMs: this.#pace.nowMs(), ms }
   }
 
   #slotInMs(): number {
-    return Math.max(0, Math.max(this.#slotMs, this.#putOffUntilMs) - this.#pace.nowMs())
+    if (this.#isAgain) return 0
+    const { sinceMs, ms } = this.#putOff
+    // The remainder is even over the shorter time, too.
+    const putOffMs = this.#mayMislead() ? ms % MISLEADING_MS : ms
+    return Math.max(0, Math.max(this.#slotMs, sinceMs + putOffMs) - this.#pace.nowMs())
   }
 
   /** Whether the Node has to be read before the value can be written. */
   looksFirst(): boolean {
     return (this.#isCutOff && this.#answersSinceMs === undefined) || (this.#field.readsFirst && this.#before === undefined)
-  }
-
-  /** Makes the next request about this field alone. */
-  async attempt(): Promise<void> {
-    const exchange = this.begin()
-    if (exchange !== undefined) exchange.settle(await this.#options.api.request(exchange.request))
   }
 
   /** The next request: a look at the Node, or a write. undefined: there is nothing to do. */
@@ -217,6 +223,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#forbidden = 0
     this.#answersSinceMs ??= this.#pace.nowMs()
     this.#pace.succeeded()
+    this.#isAgain = false
     if (this.#field.shows(answered, sent)) {
       this.#unpark()
       this.#repairAtMs = undefined
@@ -229,10 +236,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     }
     this.#park(answered === 'absent' ? 'dropped' : 'refused')
     const { name, dropped } = this.#field
-    const text =
-      answered === 'absent'
-        ? dropped
-        : `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    const altered = `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    const text = answered === 'absent' ? dropped : altered
     const level = answered === 'absent' && this.#field.mayBeDropped ? 'info' : 'warn'
     if (text !== this.#loggedParkReason) this.#options.log[level](text, { node: this.#options.nodeName })
     this.#loggedParkReason = text
@@ -275,9 +280,20 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     return this.#server !== undefined && target !== undefined && this.#field.shows(this.#server, target)
   }
 
+  #isDone(): boolean {
+    return this.#isShown() && !this.#isAgain
+  }
+
   #isUrgent(target: Wanted): boolean {
     const shown = this.#server ?? this.#before
     return shown !== undefined && this.#field.isUrgent?.(shown, target) === true
+  }
+
+  /** After a lost answer, the value on the server is not known. */
+  #mayMislead(): boolean {
+    const target = this.#target()
+    const isUnknown = (this.#server ?? this.#before) === undefined && this.#field.isUrgent !== undefined
+    return target !== undefined && (isUnknown || this.#isUrgent(target))
   }
 
   #contradicts(seen: Seen | 'absent'): boolean {

@@ -67,7 +67,6 @@ export const CONDITIONS: ReportChannel<Condition, SeenConditions> = {
   remove(nodeName) {
     const body = { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } }
     return {
-      contentType: 'application/strategic-merge-patch+json',
       body,
       byHand: `kubectl patch node ${nodeName} --subresource=status --type=strategic -p '${JSON.stringify(body)}'`,
     }

@@ -10,7 +10,7 @@
  * holds up no other.
  */
 import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
-import { isObject } from '../values/is-object.ts'
+import { composePatches } from '../values/merge-patch.ts'
 import type { Crowd } from './crowd.ts'
 import type { Exchange } from './field-work.ts'
 import type { WorkOptions } from './node-field.ts'
@@ -18,15 +18,22 @@ import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
 /** A `FieldWork` of any field, as its owner sees it. */
-export interface JointField extends Work {
+export interface JointField {
+  dueInMs(): number | undefined
   dueTogetherInMs(): number | undefined
   looksFirst(): boolean
   begin(): Exchange | undefined
   putOff(ms: number): void
 }
 
-/** When to try one patch again: a server may be upgraded, a right granted. */
+/**
+ * When to try one patch again: a server that has just started answers 403 until it knows the
+ * rights. Each refusal in a row doubles the time: a server may be upgraded, a right granted.
+ */
+const APART_FIRST_MS = 60_000
 const APART_MS = 3600_000
+/** A webhook that fails for one field answers 500 to the one patch of all, each time. */
+const MOST_SERVER_ERRORS = 5
 
 export class NodeWork implements Work {
   readonly #options: WorkOptions
@@ -35,6 +42,9 @@ export class NodeWork implements Work {
   readonly #pace: RequestPace
   readonly #path: string
   #apartUntilMs = Number.NEGATIVE_INFINITY
+  #apartForMs = APART_FIRST_MS
+  /** In a row, to one patch of several fields. */
+  #serverErrors = 0
 
   constructor(options: WorkOptions, fields: readonly JointField[], crowd: Crowd) {
     this.#options = options
@@ -60,19 +70,25 @@ export class NodeWork implements Work {
     const request = unread.length > 0 ? first.request : this.#join(exchanges)
     const { answer, putOffMs } = await this.#send(request)
     const isAlone = exchanges.length === 1 && first.request.path === request.path
-    if (answer.kind === 'refused' && (answer.status === 403 || isFinal(answer.status))) {
+    const isError = answer.kind === 'refused' && answer.status === 500 && !isAlone
+    if (isError) this.#serverErrors += 1
+    const isBroken = isError && this.#serverErrors >= MOST_SERVER_ERRORS
+    if (isBroken || (answer.kind === 'refused' && (answer.status === 403 || isFinal(answer.status)))) {
       this.#goApart()
       // Nothing else could be tried for it.
       if (isAlone) first.settle(answer)
       return
     }
     if (answer.kind === 'ok') this.#pace.succeeded()
-    else this.#pace.failed('', answer.kind === 'refused' ? answer.retryAfterMs : undefined)
-    for (const exchange of exchanges) {
-      const isLost = answer.kind === 'ok' && exchange.request.path !== request.path && !exchange.isShownIn(answer.object)
-      if (isLost) this.#goApart()
-      else exchange.settle(answer)
+    else this.#pace.failed(answer.kind, answer.kind === 'refused' ? answer.retryAfterMs : undefined)
+    const isLost = ({ request: { path }, isShownIn }: Exchange) =>
+      answer.kind === 'ok' && path !== request.path && !isShownIn(answer.object)
+    if (exchanges.some(isLost)) this.#goApart()
+    else if (answer.kind === 'ok' && !isAlone) {
+      this.#apartForMs = APART_FIRST_MS
+      this.#serverErrors = 0
     }
+    for (const exchange of exchanges) if (!isLost(exchange)) exchange.settle(answer)
     for (const field of due) field.putOff(putOffMs)
   }
 
@@ -81,15 +97,20 @@ export class NodeWork implements Work {
     const exchange = field?.begin()
     if (field === undefined || exchange === undefined) return
     const { answer, putOffMs } = await this.#send(exchange.request)
+    // A 5xx may be of this field alone, as that of a webhook; the rest is of the whole server.
+    if (answer.kind === 'ok') this.#pace.succeeded()
+    else if (answer.kind === 'unreachable') this.#pace.failed(answer.kind)
+    else if (answer.status === 429 || answer.retryAfterMs !== undefined) this.#pace.failed(answer.kind, answer.retryAfterMs)
     exchange.settle(answer)
-    field.putOff(putOffMs)
+    if (putOffMs > 0) for (const each of this.#fields) each.putOff(putOffMs)
   }
 
   async #send(request: KubeRequest): Promise<{ readonly answer: KubeAnswer; readonly putOffMs: number }> {
     const sinceMs = this.#pace.nowMs()
     const answer = await this.#options.api.request(request)
     const retryAfterMs = (answer.kind === 'refused' ? answer.retryAfterMs : undefined) ?? 0
-    return { answer, putOffMs: retryAfterMs + this.#crowd.see(answer, this.#pace.nowMs() - sinceMs) }
+    const nowMs = this.#pace.nowMs()
+    return { answer, putOffMs: retryAfterMs + this.#crowd.see(answer, nowMs, nowMs - sinceMs) }
   }
 
   #join(exchanges: readonly Exchange[]): KubeRequest {
@@ -99,7 +120,7 @@ export class NodeWork implements Work {
       method: 'PATCH',
       path: this.#path,
       contentType: 'application/strategic-merge-patch+json',
-      body: requests.map((request) => request.body).reduce(merge, {}),
+      body: requests.map((request) => request.body).reduce(composePatches, {}),
       ...(isMetadata && { as: 'PartialObjectMetadata' }),
     }
   }
@@ -109,14 +130,8 @@ export class NodeWork implements Work {
   }
 
   #goApart(): void {
-    this.#apartUntilMs = this.#pace.nowMs() + APART_MS
+    this.#apartUntilMs = this.#pace.nowMs() + this.#apartForMs
+    this.#apartForMs = Math.min(APART_MS, this.#apartForMs * 2)
     this.#pace.hold(WRITE_SPACING_MS)
   }
-}
-
-/** Two patches of different fields. */
-function merge(one: unknown, other: unknown): unknown {
-  if (!isObject(one) || !isObject(other)) return other
-  const both = Object.entries(other).map(([key, value]) => [key, key in one ? merge(one[key], value) : value] as const)
-  return { ...one, ...Object.fromEntries(both) }
 }

@@ -24,6 +24,9 @@ interface PublisherOptions extends EventWorkOptions {
 /** The publications on the Node besides `status.config`. */
 export type NodeSummary = Required<Pick<NodeReport, 'condition' | 'annotation'>> & Pick<NodeReport, 'slotUs' | 'eventSlotUs'>
 
+/** For this long after its start, the agent does not report that the assignment is unknown. */
+export const START_GRACE_US = 60e6
+
 export class Publisher {
   readonly #sleep: Sleep
   readonly #channels: readonly OpenChannel[]
@@ -32,11 +35,13 @@ export class Publisher {
   readonly #nodeWorker: ReportWorker
   readonly #eventWorker: ReportWorker
   #appended = false
+  /** The events of the agent before a restart have their slot as well, known from the first summary. */
   #eventSlotUs: number | undefined
 
   constructor(options: PublisherOptions) {
     const { sleep, log, publications = () => DEFAULT_PUBLICATIONS } = options
     this.#sleep = sleep
+    this.#eventSlotUs = options.clock.now().monotonicUs + START_GRACE_US
     const open = (name: ChannelName) => [name, CHANNELS[name].open(options, () => publications().includes(name))] as const
     const channels = Object.fromEntries(CHANNEL_NAMES.map(open)) as Readonly<Record<ChannelName, OpenChannel>>
     this.#channels = Object.values(channels)
@@ -64,9 +69,9 @@ export class Publisher {
   publish(status: ConfigStatus, summary?: NodeSummary): void {
     for (const channel of this.#channels) channel.say({ status, ...summary })
     this.#nodeWorker.wake()
-    const isSlotOver = this.#eventSlotUs !== undefined && summary?.eventSlotUs === undefined
-    if (summary !== undefined) this.#eventSlotUs = summary.eventSlotUs
-    if (this.#appended || isSlotOver) this.#eventWorker.wake()
+    const isSlotNew = summary !== undefined && summary.eventSlotUs !== this.#eventSlotUs
+    if (isSlotNew) this.#eventSlotUs = summary.eventSlotUs
+    if (this.#appended || isSlotNew) this.#eventWorker.wake()
     this.#appended = false
   }
 

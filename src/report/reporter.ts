@@ -21,7 +21,7 @@ import { describeInAnnotation } from './annotation.ts'
 import { describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
-import type { NodeSummary } from './publisher.ts'
+import { type NodeSummary, START_GRACE_US } from './publisher.ts'
 import type { Condition } from './reasons.ts'
 import type { ProbeResult } from './server.ts'
 import { findEventSlot, findSlot, type Slot } from './slot.ts'
@@ -59,8 +59,6 @@ interface LastSummary {
  * kubelet.
  */
 const LONGEST_TURN_US = 120e6
-/** For this long after its start, the agent does not report that the assignment is unknown. */
-const START_GRACE_US = 60e6
 /** For this long, a True condition stays during a short disturbance. */
 const TRANSIENT_US = 30e6
 

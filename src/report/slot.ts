@@ -8,7 +8,7 @@
  * the node in its own turn, and what is set on its Node alone, are told at once.
  */
 
-import { findConfigMapPause } from '../decision/find-pause.ts'
+import { findConfigMapPause, findPause } from '../decision/find-pause.ts'
 import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -16,7 +16,7 @@ import { spreadDelayUs } from '../decision/wait.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import type { Condition, ConditionReason } from './reasons.ts'
 
-/** A True about the version before is outdated for no longer. */
+/** A True about the version before is outdated for no longer, or a minute if the server is busy. */
 const LONGEST_US = 30e6
 
 /** The shared object cannot be used, and nothing follows from it. */
@@ -35,9 +35,11 @@ export interface Slot {
   readonly atUs: number | undefined
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
-  /** The ConfigMap paused the node then. */
-  readonly isPaused?: boolean
+  readonly pause?: PausedBy
 }
+
+/** `own`: an operator of the node, or an annotation of its Node. */
+type PausedBy = 'nobody' | 'ConfigMap' | 'own'
 
 /**
  * @param wanted undefined: not known
@@ -50,19 +52,19 @@ export function findSlot(
   condition: Condition,
   before: Slot | undefined,
 ): Slot {
-  if (before !== undefined && isSame(before.condition, condition)) return before
+  const pause = findPausedBy(snapshot)
+  if (before !== undefined && isSame(before.condition, condition)) return { ...before, pause }
   const beforeUs = before?.atUs ?? Number.NEGATIVE_INFINITY
   const isAhead = beforeUs > snapshot.now.monotonicUs
   const shown = isAhead ? before?.shown : before?.condition
-  const isPaused = findConfigMapPause(snapshot) !== undefined
-  const isPauseNew = before?.isPaused !== undefined && before.isPaused !== isPaused && areOfRest(condition, shown)
+  const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
   const atUs = isPauseNew
     ? fromNowUs(snapshot)
     : isShared(phase, condition, shown)
       ? findSharedSlot(snapshot, wanted, condition, shown)
       : undefined
   // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, isPaused }
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause }
 }
 
 /**
@@ -79,8 +81,10 @@ function isSame(a: Condition, b: Condition): boolean {
 }
 
 /**
- * A change that is set on this Node alone is recorded as one whose spread is over. Nothing is
- * recorded of what cannot be used: that is shared where the Node and its overlay are as they were.
+ * Preflight may take longer than the slots, and its end is shared as well: the slot counts from
+ * there. A change that is set on this Node alone is recorded as one whose spread is over. Nothing
+ * is recorded of what cannot be used: that is shared where the Node and its overlay are as they
+ * were.
  *
  * @returns undefined: no change that nodes share
  */
@@ -98,7 +102,19 @@ function findSharedSlot(
   }
   if (wanted === undefined || spread === undefined) return undefined
   if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
-  return spread.sinceUs + delayUs(snapshot)
+  const atUs = spread.sinceUs + delayUs(snapshot)
+  const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
+  return isLate ? fromNowUs(snapshot) : atUs
+}
+
+function findPausedBy(snapshot: Snapshot): PausedBy {
+  if (findPause(snapshot) === undefined) return 'nobody'
+  return findConfigMapPause(snapshot) === undefined ? 'own' : 'ConfigMap'
+}
+
+/** The ConfigMap's pause has begun or ended, and the node has none of its own. */
+function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolean {
+  return before !== undefined && before !== pause && pause !== 'own' && before !== 'own'
 }
 
 /** Nothing but the pause is new: not that a trial begins or has ended as well. */

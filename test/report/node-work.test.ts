@@ -108,6 +108,30 @@ t.test('a field that is refused holds up no other, and the others come together 
   await publisher.stop()
 })
 
+t.test('one 403, as of a server that has just started, keeps the fields apart for a minute, and no other for more', async (t) => {
+  const { time, api, publisher, writes, say, shows, wanted } = fresh()
+  const forbidden = refusal(403, 'User "u" cannot patch resource "nodes/status"')
+  const isJoint = ({ method, body }: KubeRequest) => method === 'PATCH' && Object.keys(body as object).length > 1
+  api.fault = (request) => (isJoint(request) && writes().filter(isJoint).length === 1 ? forbidden : undefined)
+  say(1)
+  await time.advance(90_000)
+  t.same(shows(1), wanted(1))
+  const before = writes().length
+  say(2)
+  await time.advance(10_000)
+  t.same(shows(2), wanted(2))
+  t.equal(writes().length, before + 1, 'together again')
+  const sinceMs = time.nowMs
+  api.fault = (request) => (isJoint(request) ? forbidden : undefined)
+  for (let n = 3; n < 603; n += 1) {
+    say(n)
+    await time.advance(60_000)
+  }
+  const joint = writes().filter((request) => request.atMs > sinceMs && isJoint(request))
+  t.ok(joint.length >= 10 && joint.length <= 18, `${joint.length} in ten hours`)
+  await publisher.stop()
+})
+
 t.test('a server that keeps no metadata in a patch of the status gets it by the other path', async (t) => {
   const { time, api, publisher, writes, say, shows, wanted } = fresh()
   const request = api.request.bind(api)
@@ -199,5 +223,56 @@ t.test('slow answers are a sign too', async (t) => {
   say(2)
   await time.advance(5000)
   t.equal(writes().length, 2, 'and what is the own of the node does not')
+  await publisher.stop()
+})
+
+t.test('where fields are written apart, a 429 on one of them holds back the others', async (t) => {
+  const { time, api, publisher, writes, say, shows, wanted } = fresh()
+  const forbidden = refusal(403, 'User "u" cannot patch resource "nodes/status"')
+  let isFull = false
+  api.fault = ({ method, path }) => {
+    if (method !== 'PATCH') return undefined
+    return path === STATUS_PATH ? forbidden : isFull ? refusal(429, 'TooManyRequests', 20_000) : undefined
+  }
+  say(1)
+  await time.advance(10_000)
+  isFull = true
+  say(2)
+  const sinceMs = time.nowMs
+  await time.advance(45_000)
+  const times = writes().flatMap(({ atMs }) => (atMs > sinceMs ? [atMs] : []))
+  t.ok(times.length > 1)
+  t.ok(
+    times.slice(1).every((atMs, index) => atMs - (times[index] ?? 0) >= 20_000),
+    `${times}`,
+  )
+  isFull = false
+  await time.advance(120_000)
+  t.match(shows(2), { ...wanted(2), message: undefined })
+  await publisher.stop()
+})
+
+t.test('a webhook that always fails for one field keeps the others from being told for a while alone', async (t) => {
+  const { time, api, publisher, writes, say, shows } = fresh()
+  api.fault = ({ method, body }) =>
+    method === 'PATCH' && JSON.stringify(body).includes('labels') ? refusal(500, 'InternalError: failed calling webhook') : undefined
+  say(1)
+  await time.advance(120_000)
+  t.match(shows(1), { message: 'text 1', annotation: '{"n":1}', label: undefined })
+  const before = writes().length
+  await time.advance(HOUR_MS)
+  t.ok(writes().length - before < 150, `${writes().length - before} writes in an hour: a minute between them`)
+  await publisher.stop()
+})
+
+t.test('a server that fails as a whole gets no more requests for it', async (t) => {
+  const { time, api, publisher, writes, say, shows, wanted } = fresh()
+  api.fault = () => refusal(503, 'ServiceUnavailable')
+  say(1)
+  await time.advance(600_000)
+  t.ok(writes().every(({ path }) => path === STATUS_PATH))
+  api.fault = () => undefined
+  await time.advance(90_000)
+  t.same(shows(1), wanted(1))
   await publisher.stop()
 })

@@ -234,10 +234,11 @@ t.test('slots: no node tells before the change, all within the time, and they ar
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 120 }), fc.integer({ min: 0, max: 1e6 }), (spreadSeconds, seed) => {
       const longestUs = Math.min(30, spreadSeconds) * 1e6
-      const { policy } = snapshot()
+      const { policy, now: later } = snapshot()
+      const now = { ...later, monotonicUs: 99e6 }
       const slots = Array.from({ length: 500 }, (_, i) => {
         const spread = { bootId: 'b1', source: next, sinceUs: 99e6 }
-        const of = snapshot({ spread, nodeName: `node-${seed}-${i}`, policy: { ...policy, spreadUs: spreadSeconds * 1e6 } })
+        const of = snapshot({ now, spread, nodeName: `node-${seed}-${i}`, policy: { ...policy, spreadUs: spreadSeconds * 1e6 } })
         const slot = findSlot(of, 'refused', next, REFUSED, undefined)
         return { atUs: (slot.atUs ?? 0) - 99e6, eventUs: (findEventSlot(slot, of) ?? 0) - 99e6 }
       })
@@ -275,6 +276,27 @@ t.test('of a fleet that refuses an edit, each node writes once to its Node, and 
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
 
+t.test('what preflight comes to is told in a slot, however long preflight takes', (t) => {
+  for (const [seconds, phase, condition] of [
+    [6, 'refused', REFUSED],
+    [40, 'refused', REFUSED],
+    [40, 'spread', WAITING],
+  ] as const) {
+    const sinceUs = 100e6 - seconds * 1e6
+    const slots = Array.from({ length: 500 }, (_, i) => {
+      const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs }, nodeName: `node-${i}` })
+      const now = { ...of.now, monotonicUs: 100e6 }
+      const preflight = { status: 'False', reason: 'Preflight', message: '@200' } as const
+      const before = findSlot({ ...of, now: { ...now, monotonicUs: sinceUs } }, 'preflight', next, preflight, undefined)
+      return findSlot({ ...of, now }, phase, next, condition, before).atUs ?? 0
+    })
+    const atOnce = slots.filter((atUs) => atUs <= 101e6).length
+    t.ok(atOnce < 50, `${atOnce} of 500 tell ${condition.reason} within a second after ${seconds} s`)
+    t.ok(slots.every((atUs) => atUs <= 130e6))
+  }
+  t.end()
+})
+
 t.test('a pause of the ConfigMap, and its end, are told in the slot; one of this Node is told at once', (t) => {
   const pausedBy = (on: 'Node' | 'ConfigMap' | undefined) =>
     snapshot({
@@ -288,5 +310,26 @@ t.test('a pause of the ConfigMap, and its end, are told in the slot; one of this
   t.equal(findSlot(pausedBy('Node'), 'spread', next, paused, running).atUs, undefined)
   const later = { ...pausedBy(undefined), now: { ...snapshot().now, monotonicUs: 300e6 } }
   t.ok((findSlot(later, 'settled', good, { ...PROMOTED, message: 'goes on' }, shared).atUs ?? 0) >= 300e6)
+  t.end()
+})
+
+t.test('a pause of this Node is told at once where its ConfigMap is paused, and so is a retry under that pause', (t) => {
+  const pausedBy = (on: 'Node' | 'ConfigMap' | undefined, fields: Partial<Snapshot> = {}) =>
+    snapshot({ recordedChannelState: { ...UNCHANGED.recordedChannelState, paused: on && { on, by: `${on} x` } }, ...fields })
+  const paused = { status: 'False', reason: 'Paused', message: 'the ConfigMap' } as const
+  const byConfigMap = findSlot(pausedBy('ConfigMap'), 'paused', next, paused, {
+    ...findSlot(pausedBy(undefined), 'settled', good, PROMOTED, undefined),
+    atUs: undefined,
+  })
+  const later = { ...snapshot().now, monotonicUs: 500e6 }
+  const own = { ...paused, message: 'an operator' }
+  const onNode = findSlot(pausedBy('Node', { now: later }), 'paused', next, own, { ...byConfigMap, atUs: undefined })
+  t.equal(onNode.atUs, undefined)
+  t.equal(findSlot(pausedBy('ConfigMap', { now: later }), 'paused', next, paused, onNode).atUs, undefined, 'its end as well')
+
+  const refused = findSlot(pausedBy(undefined), 'refused', next, REFUSED, undefined)
+  const kept = findSlot(pausedBy('ConfigMap'), 'refused', next, REFUSED, refused)
+  const preflight = { status: 'False', reason: 'Preflight', message: 'again' } as const
+  t.equal(findSlot(pausedBy('ConfigMap', { now: later }), 'preflight', next, preflight, kept).atUs, undefined)
   t.end()
 })
