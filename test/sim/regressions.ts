@@ -624,6 +624,16 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [3, { kind: 'reset', seconds: 9 }],
   ),
   // A refused edit leaves what runs. While nothing runs, that is not what was put in place since.
+  'a person restarts kubelet in vain after systemd had refused that to the agent': {
+    ...schedule(
+      810008130,
+      ...ASSIGN,
+      [130, { kind: 'systemctl-fails', fault: 'refuses', seconds: 70 }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [30, { kind: 'dependency-fails', seconds: 195, at: 'restart' }],
+    ),
+    node: { signals: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
