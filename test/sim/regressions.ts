@@ -634,6 +634,37 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { signals: true },
   },
+  'a person restarts kubelet in vain while the start is due that the agent requested': {
+    ...schedule(
+      810009720,
+      ...ASSIGN,
+      [3, { kind: 'restart-kubelet' }],
+      [0, { kind: 'rollback' }],
+      [0, { kind: 'dependency-fails', seconds: 134, at: 'restart' }],
+    ),
+    node: { activation: 'drop-in', unit: 'notify', journal: true, signals: true, remembersRuntime: true },
+  },
+  'a person unmasks and starts, in vain, what the agent had started in vain': {
+    ...schedule(
+      810007642,
+      [0, { kind: 'edit', name: 'red', behaviour: 'loses-lease' }],
+      [0, { kind: 'dependency-fails', seconds: 571, at: 'exit' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [10, { kind: 'stop-kubelet', seconds: 44, bars: 'disabled' }],
+      [0, { kind: 'restart-kubelet' }],
+    ),
+    node: { unit: 'notify', restart: 'on-failure', channel: 'annotation', evidence: true, journal: true },
+  },
+  'a person starts, in vain, what the agent had started in vain, and what tells whose it was is lost': {
+    ...schedule(
+      810009396,
+      ...ASSIGN,
+      [0, { kind: 'dependency-fails', seconds: 588, at: 'exit' }],
+      [4, { kind: 'restart-kubelet' }],
+      [0, { kind: 'lose-runtime' }],
+    ),
+    node: { activation: 'drop-in', unit: 'notify', startLimit: 6 },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
