@@ -665,6 +665,20 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'drop-in', unit: 'notify', startLimit: 6 },
   },
+  'kubelet exits just before the first look after the disk returned nothing': {
+    ...schedule(
+      810005425,
+      [0, { kind: 'reboot' }],
+      [4, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [1, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [1, { kind: 'dependency-fails', seconds: 411, at: 'exit' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [2, { kind: 'suspend', seconds: 20536, halts: false }],
+      [0, { kind: 'read-error', reads: 16 }],
+    ),
+    node: { journal: true, signals: true, remembersRuntime: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
