@@ -679,6 +679,16 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { journal: true, signals: true, remembersRuntime: true },
   },
+  'last-known-good failed, and is tried again while its ConfigMap is paused': {
+    ...schedule(
+      810005638,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit-overlay', behaviour: 'fails-after-promotion' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [18, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1997 }],
+    ),
+    node: { activation: 'drop-in', restart: 'on-failure', channel: 'label', remembersRuntime: true, signals: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
