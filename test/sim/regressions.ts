@@ -689,6 +689,18 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'drop-in', restart: 'on-failure', channel: 'label', remembersRuntime: true, signals: true },
   },
+  'the pod network is away for longer than the config in its trial and the fallback run': {
+    ...schedule(
+      810008816,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'breaks-serving' }],
+      [0, { kind: 'edit-overlay', behaviour: 'good' }],
+      [610, { kind: 'edit', name: 'red', behaviour: 'breaks-serving' }],
+      [23, { kind: 'upgrade-kubelet' }],
+      [17, { kind: 'trouble', trouble: 'not-ready', seconds: 486 }],
+    ),
+    node: { activation: 'drop-in', channel: 'selector', evidence: true, standby: true, parts: true, journal: true, remembersRuntime: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
