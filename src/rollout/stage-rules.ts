@@ -64,8 +64,8 @@ export function claimAsWitness(standing: Standing, rollout: Rollout): RolloutDec
   const freeUs = placeFreeAtUs(standing, rollout)
   if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
   const until = 'it becomes a witness earlier if a place is free at its turn'
-  const openUs = Math.max(freeUs, stageRestsUntilUs(standing))
-  return claimAt(standing, rollout, claimAtUs(standing, rollout.state.stage, openUs), until)
+  const atUs = claimAtUs(standing, rollout.state.stage, stageRestsUntilUs(standing), freeUs)
+  return claimAt(standing, rollout, atUs, until)
 }
 
 /** @param until what the node waits for before `atUs` */

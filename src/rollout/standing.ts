@@ -59,14 +59,15 @@ export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): S
  * that is over for every node, it runs from the last change, so that a place that becomes free late
  * does not call all of them at once.
  *
- * @param openUs until when something else is waited for
+ * @param restsUntilUs the end of the stage's rest; 0: there is none
+ * @param freeUs when a place is free
  */
-export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
+export function claimAtUs(standing: Standing, stage: number, restsUntilUs = 0, freeUs = 0): number {
   const { node, plan, place, observation } = standing
   const { positionSinceUs, changedUs } = observation
-  const openedUs = Math.max(positionSinceUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing))
+  const openedUs = Math.max(positionSinceUs, restsUntilUs, paceBeganUs(standing))
   const fromUs = changedUs > openedUs + claimsEndUs(plan, node.trialUs) ? changedUs : openedUs
-  return fromUs + claimDelayUs(place, stage, node, plan)
+  return Math.max(fromUs, freeUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, stage, node, plan)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
