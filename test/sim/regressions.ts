@@ -701,6 +701,10 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'drop-in', channel: 'selector', evidence: true, standby: true, parts: true, journal: true, remembersRuntime: true },
   },
+  'a fault of the node is over before the disk lets the node fall back': {
+    ...schedule(810009124, ...ASSIGN, [147, { kind: 'read-only-disk', seconds: 673 }], [0, { kind: 'node-fault', seconds: 97 }]),
+    node: { restart: 'on-failure', channel: 'label', remembersRuntime: true, signals: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
