@@ -86,7 +86,7 @@ export function effectsOfRestart(
   { record, earlier, health }: Extract<CommandEffect, { kind: 'restart-kubelet' }>,
   outcome: RestartOutcome,
 ): readonly StateEffect[] {
-  const written = putRestarts([...earlier, { ...record, outcome: { detail: '', ...outcome } }])
+  const written = putRestarts([...earlier, { ...record, outcome: outcome.ok ? { ok: true, detail: '' } : outcome }])
   if (outcome.ok) return written
   return [
     ...written,

@@ -170,6 +170,8 @@ t.test('a config that failed and is tried again has a whole trial', async (t) =>
     { kind: 'put', record: 'health', value: { exits: 0 } },
     NO_TRIAL,
   ])
+  const kept = records({ ...retry, recovered: true }, fallenBack({ proven: keyOf(B) }))
+  t.match(kept, [suspended, { kind: 'put', record: 'health' }, NO_TRIAL], 'what kubelet is healthy with again has proved itself')
   t.match(records(retry, fallenBack()), [suspended, { kind: 'put', record: 'health' }, NO_TRIAL], 'what another config proved stays')
 })
 

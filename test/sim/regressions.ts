@@ -701,6 +701,21 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'drop-in', channel: 'selector', evidence: true, standby: true, parts: true, journal: true, remembersRuntime: true },
   },
+  'a fault of the node is over before the disk lets the node fall back': {
+    ...schedule(810009124, ...ASSIGN, [147, { kind: 'read-only-disk', seconds: 673 }], [0, { kind: 'node-fault', seconds: 97 }]),
+    node: { restart: 'on-failure', channel: 'label', remembersRuntime: true, signals: true },
+  },
+  'a person starts what the agent had started in vain instead of local, which had failed': {
+    ...schedule(
+      810006805,
+      [3, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [1, { kind: 'unassign' }],
+      [0, { kind: 'runtime-down', seconds: 165, kills: 81 }],
+      [220, { kind: 'dependency-fails', seconds: 567, at: 'exit' }],
+    ),
+    node: { unit: 'notify', startLimit: 6, journal: true, remembersRuntime: true, signals: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,
