@@ -158,12 +158,12 @@ export class ClusterSource implements AssignmentSource {
         this.#logIdentity(view.identity.uid, view.object)
         this.#nodeUid = view.identity.uid
         this.#deps.onNode?.(view.identity.uid, view.object, view.form)
-        const before = this.#node
+        const before = this.#node === undefined ? undefined : this.desired()
         const metadata = metadataOf(view.object)
         const paused = metadata && readPause(metadata, 'Node', nodeName)
         this.#node = { object: view.object, facts: readNodeFacts(view.object, this.#channels), paused }
         this.#watchFleet(needsFleet(view.object, this.#channels))
-        this.#resolve(before?.paused?.by !== paused?.by || !isDeepStrictEqual(before?.facts, this.#node.facts))
+        this.#resolve(!isDeepStrictEqual(before, this.desired()))
       }
     }
   }

@@ -187,7 +187,7 @@ t.test('list forbidden, get and watch allowed', async (t) => {
   world.server.objects.remove('ConfigMap', 'one', NAMESPACE)
   await until(() => world.seen().includes('not-found'), 'deleted')
   world.server.disconnectAll()
-  await until(() => queries(world, 'get', 'configmaps').length >= 2, 'read again')
+  await until(() => queries(world, 'watch', 'configmaps').length >= 2, 'watched again')
   putConfigMap(world.server, 'one', 'c')
   await until(() => world.seen() === 'one=c', 'created again')
   assertPaced(t, world)
