@@ -115,7 +115,7 @@ function findRecovered({ snapshot, unit, target }: TargetSituation): Retrial | u
   const { nextStart } = snapshot
   if (!target.fallback || target.atFault || nextStart.kind !== 'known' || !isOutOfReach(snapshot, target)) return undefined
   const verdict = findByKey(snapshot.verdicts, asCandidate(nextStart.held, unit).key)
-  // What evidence speaks against was healthy all the time.
+  // A config that evidence speaks against was healthy all the time.
   if (verdict === undefined || REASONS[verdict.reason].foundBy !== 'health' || !isSteady(snapshot, verdict.key)) return undefined
   return outlivesExits(snapshot) ? planRetrial(snapshot, verdict) : undefined
 }

@@ -87,7 +87,9 @@ export class FieldWork<Wanted, Seen = Wanted> {
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }
 
-  /** @param wanted undefined: what the Node shows stays, and what it does not show yet is outdated */
+  /**
+   * @param wanted undefined: what the Node shows stays, and what it does not show yet is outdated
+   */
   want(wanted: Wanted | undefined, { cutOff = false, slotUs }: WantedWhen = {}): void {
     if (wanted === undefined && !this.#isShown()) this.#wanted = this.#confirmed?.wanted
     if (wanted === undefined) return

@@ -35,7 +35,9 @@ export class Publisher {
   readonly #nodeWorker: ReportWorker
   readonly #eventWorker: ReportWorker
   #appended = false
-  /** The events of the agent before a restart have their slot as well, known from the first summary. */
+  /**
+   * The events of the agent before a restart have their slot as well, known from the first summary.
+   */
   #eventSlotUs: number | undefined
 
   constructor(options: PublisherOptions) {

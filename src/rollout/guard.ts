@@ -24,8 +24,8 @@ export interface NodeSight {
   /** The content failed on it, or kubelet fails with every config, as its agent says. */
   readonly failed: boolean
   /**
-   * Somebody takes it away. `marked`: by an autoscaler, which stops its kubelet next. `cordoned`: it
-   * may stay.
+   * Somebody takes it away. `marked`: by an autoscaler, which stops its kubelet next. `cordoned`:
+   * it may stay.
    */
   readonly leaving: 'cordoned' | 'marked' | undefined
 }
@@ -79,7 +79,9 @@ export class RolloutGuard {
   #lastStartUs = 0
   /** When the last nodes start it by themselves. undefined: the rollout is not finished. */
   #turnsEndUs: number | undefined
-  /** Ready nodes that wait and nodes that count: how many, for how long in all, and how many went. */
+  /**
+   * Ready nodes that wait and nodes that count: how many, for how long in all, and how many went.
+   */
   #waiting = 0
   #counting = 0
   #waitingUs = 0

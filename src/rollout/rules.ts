@@ -231,8 +231,9 @@ export function goAgain(standing: Standing): RolloutDecision | undefined {
 }
 
 /**
- * A new worker that joins a finished rollout starts at once, and waits for no window: nothing runs on
- * it yet. Older nodes may join with many others, as when the agent is installed on a whole fleet.
+ * A new worker that joins a finished rollout starts at once, and waits for no window: nothing runs
+ * on it yet. Older nodes may join with many others, as when the agent is installed on a whole
+ * fleet.
  */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   const { node, plan, place } = standing
@@ -243,8 +244,8 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
 }
 
 /**
- * The rest of a window is for what a start takes from its turn on: else the last nodes of the spread
- * would lose theirs each time.
+ * The rest of a window is for what a start takes from its turn on: else the last nodes of the
+ * spread would lose theirs each time.
  */
 const SPREAD_OF_WINDOW = 0.9
 

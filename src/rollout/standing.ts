@@ -78,9 +78,9 @@ export function afterRestUs(standing: Standing, openUs = 0): number {
 }
 
 /**
- * From when delays and the spread count at the earliest: when the present window opened, or the next
- * one opens, or an edit of the plan said when nodes start. Else an edit that ends a wait, as with
- * `now`, would start all that waited at once.
+ * From when delays and the spread count at the earliest: when the present window opened, or the
+ * next one opens, or an edit of the plan said when nodes start. Else an edit that ends a wait, as
+ * with `now`, would start all that waited at once.
  */
 export function paceBeganUs({ window, observation: { pace } }: Standing): number {
   const opensUs = window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0

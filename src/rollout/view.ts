@@ -70,8 +70,8 @@ export interface RolloutNode {
    */
   readonly arrival: TypeOf<typeof isArrival>
   /**
-   * The Node was created a short while ago: less than the plan's spread, or some minutes. undefined:
-   * before, or that is not known.
+   * The Node was created a short while ago: less than the plan's spread, or some minutes.
+   * undefined: before, or that is not known.
    */
   readonly young?: true | undefined
   /** The hash of the content that all below is about, and that this node would start. */

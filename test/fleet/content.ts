@@ -17,7 +17,9 @@ export type Nature =
   | { readonly kind: 'fails'; readonly share: number; readonly afterUs: number }
   /** The node never answers again. */
   | { readonly kind: 'kills'; readonly share: number; readonly afterUs: number }
-  /** The trial passes, and from then on the Node is NotReady: no evidence was asked for that tells. */
+  /**
+   * The trial passes, and from then on the Node is NotReady: no evidence was asked for that tells.
+   */
   | { readonly kind: 'sickens'; readonly share: number; readonly afterUs: number }
 
 export type Fate = { readonly kind: 'works' } | { readonly kind: 'fails' | 'kills' | 'sickens'; readonly afterUs: number }

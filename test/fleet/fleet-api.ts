@@ -2,8 +2,8 @@
 /**
  * The API server of a simulated fleet: ConfigMaps with a resourceVersion, reads at the newest,
  * merge patches that are compared and swapped, and watches. Requests take time, get lost before or
- * after they took effect, are refused while it is overloaded, and fail while it is down. Restoring a backup takes objects and
- * resourceVersions back, as a restore of etcd does.
+ * after they took effect, are refused while it is overloaded, and fail while it is down. Restoring
+ * a backup takes objects and resourceVersions back, as a restore of etcd does.
  */
 import type { Random } from '../sim/random.ts'
 import type { Content } from './content.ts'

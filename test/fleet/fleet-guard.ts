@@ -28,7 +28,9 @@ interface Following {
   readonly guard: RolloutGuard
   /** When it looked last; undefined: what happened since is not known. */
   lookedUs: number | undefined
-  /** No more nodes start it by themselves: this one is done, and another waits for the next edit. */
+  /**
+   * No more nodes start it by themselves: this one is done, and another waits for the next edit.
+   */
   isOver: boolean
 }
 

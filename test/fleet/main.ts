@@ -2,8 +2,8 @@
 /**
  * `npm run sim:fleet -- [--seed N] [--seeds N] [--from N] [--nodes N] [--table]`: runs random
  * schedules, of small fleets or of so many nodes. For a single seed it prints all that happens.
- * Without options, one of 15,000 nodes comes after the small ones. With --table it prints the tables
- * of docs/rollout-figures.md.
+ * Without options, one of 15,000 nodes comes after the small ones. With --table it prints the
+ * tables of docs/rollout-figures.md.
  */
 import { parseArgs } from 'node:util'
 import { runFleet, type Trace } from './fleet-world.ts'

@@ -2,7 +2,8 @@
 /**
  * Troubles that come over a fleet in some schedules: nodes that vanish in a wave, nodes that turn
  * NotReady although their trials pass, exclusions, an API server that has too much to do, and a
- * guard of the Nodes. Drawn from random numbers of their own, so the other events of a seed do not depend on them.
+ * guard of the Nodes. Drawn from random numbers of their own, so the other events of a seed do not
+ * depend on them.
  */
 import type { Random } from '../sim/random.ts'
 import type { Content } from './content.ts'

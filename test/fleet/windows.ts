@@ -98,7 +98,9 @@ function moreNodes({ seed, configs }: Schedule, random: Random): Schedule['nodes
   })
 }
 
-/** Somebody does not want to wait for a window with one content, before it is there or afterwards. */
+/**
+ * Somebody does not want to wait for a window with one content, before it is there or afterwards.
+ */
 function letThrough(events: Schedule['events'], random: Random): Schedule['events'] {
   const edits = events.flatMap(({ atSeconds, event }) => (event.kind === 'edit' ? [{ atSeconds, event }] : []))
   const edit = edits[random.between(0, Math.max(1, edits.length))]

@@ -42,7 +42,9 @@ const CLAIMS_US = 30 * SECOND_US
 /** For the requests, the evidence, and conflicts with others. */
 const LATE_US = 20 * SECOND_US
 
-/** In a world in which nothing but time keeps nodes from claiming. Stage 0 begins with one claim. */
+/**
+ * In a world in which nothing but time keeps nodes from claiming. Stage 0 begins with one claim.
+ */
 export function earlierZonesClaimFirst({ writer, agents, config, before, openedUs, changedUs, nowUs }: Claiming): void {
   const plan = planOf(config)
   const [, generation = '', stage = '0', hash] = (before.data.state ?? '').split(' ')

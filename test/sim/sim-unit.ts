@@ -138,8 +138,8 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   /**
-   * Whether the agent may start it: nobody has stopped it, or a start has failed that is the agent's
-   * own for all that systemd shows, since one of the agent's is still owed.
+   * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
+   * agent's own for all that systemd shows, since one of the agent's is still owed.
    */
   get mayBeStarted(): boolean {
     return !this.isStoppedByOperator || (this.#downCause === 'unclear' && this.#owesAgent && this.barred !== 'masked')

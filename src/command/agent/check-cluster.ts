@@ -184,7 +184,9 @@ const READS = 'deploy/rbac/serviceaccount.yaml'
 const WRITES = 'deploy/rbac/status.yaml'
 const EVIDENCE = 'deploy/rbac/evidence.yaml'
 
-/** One patch of `/status` has all channels. Without that right, annotation and label take their own. */
+/**
+ * One patch of `/status` has all channels. Without that right, annotation and label take their own.
+ */
 function listChannelRights(node: Pick<Right, 'resource' | 'name'>, publish: Settings['publish']): readonly AnyRight[] {
   const published = CHANNEL_NAMES.filter((name) => publish.includes(name)).map((name) => CHANNELS[name])
   const metadata = published.find(({ part }) => part === 'metadata')

@@ -71,8 +71,8 @@ export class NodeFollowing<T> {
   }
 
   /**
-   * Lists the Nodes again, where a watch is open and the API server takes a list. To be called until
-   * they are listed. A watch that is broken goes on first: it tells what happened meanwhile.
+   * Lists the Nodes again, where a watch is open and the API server takes a list. To be called
+   * until they are listed. A watch that is broken goes on first: it tells what happened meanwhile.
    */
   refresh(): void {
     if (this.#openUs === undefined || this.#context.monotonicUs() < this.#listAtUs) return

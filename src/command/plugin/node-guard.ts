@@ -122,7 +122,9 @@ export class NodeGuard {
     return untilLastTurnUs(plan, findWindowNow(plan, hash, wallMs(), nowUs), nowUs)
   }
 
-  /** A watch may be behind, or broken: before this command acts or ends, the Nodes are read anew. */
+  /**
+   * A watch may be behind, or broken: before this command acts or ends, the Nodes are read anew.
+   */
   #isConfirmed({ found, lists, following }: Watch, what: 'exceeds' | 'over', isSo: boolean): boolean {
     const foundAt = isSo ? (found[what] ?? lists) : undefined
     found[what] = foundAt

@@ -99,7 +99,7 @@ export class RolloutClock {
     } catch (error) {
       zone = { ok: false, timeZone, detail: `the time zone ${timeZone} cannot be read: ${errorMessage(error)}` }
     }
-    // What is known holds on, also at an opening.
+    // A known time zone holds on, also at an opening.
     if (zone.ok || !covers(this.#zone, timeZone, nowMs, nowMs)) this.#zone = zone
     this.#isAsking = false
     this.#notBeforeUs = clock.now().monotonicUs + ASK_AGAIN_US
