@@ -213,7 +213,7 @@ t.test('a ConfigMap: what was known stays in effect', async (t) => {
     t.match(never.source.desired(), { kind: 'config-map', object: { kind: 'unavailable', reason: 'unreachable', detail: listed } })
     const later = start(t, {
       read: (path, count) => (path === PATH && count > 1 ? listOf('ConfigMap', object) : undefined),
-      watch: (path, count) => (path === PATH && count === 1 ? [{ type: 'ERROR', object: {} }] : undefined),
+      watch: (path, count) => (path === PATH && count === 1 ? [{ type: 'ERROR', object: EXPIRED }] : undefined),
     })
     await later.reading('/configmaps', 3)
     t.match(later.source.desired(), { ...FOUND, stale: { what: 'ConfigMap' } })
