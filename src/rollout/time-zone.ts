@@ -22,10 +22,12 @@ export function readTimeZone(timeZone: string, fromMs: number, untilMs: number):
   const offsetAt = openTimeZone(timeZone)
   if (offsetAt === undefined) return undefined
   const from = Math.floor(fromMs / SECOND_MS) * SECOND_MS
-  const offsets = [{ sinceMs: from, offsetMs: offsetAt(from) }]
+  let before = offsetAt(from)
+  const offsets = [{ sinceMs: from, offsetMs: before }]
   for (let ms = from; ms < untilMs; ms += STEP_MS) {
-    const before = offsetAt(ms)
-    if (offsetAt(ms + STEP_MS) === before) continue
+    const after = offsetAt(ms + STEP_MS)
+    if (after === before) continue
+    before = after
     const sinceMs = findChange(offsetAt, ms, ms + STEP_MS)
     offsets.push({ sinceMs, offsetMs: offsetAt(sinceMs) })
   }

@@ -8,7 +8,7 @@ import { durationKind, type Kind } from '../../../settings/setting-kinds.ts'
 import { HOUR_US, parseDuration, SECOND_US } from '../../../values/durations.ts'
 import { type CommandLine, EXIT, type ExitCode, Misuse, switchOption } from '../../command.ts'
 import { Outage } from '../../failure.ts'
-import { describePlan, documentPlan } from '../../plan-text.ts'
+import { describePlan, documentPlan, findWindowNow } from '../../plan-text.ts'
 import { paint, plainText, type Tone } from '../../terminal.ts'
 import { PLUGIN_NAME, type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { checkMayHalt, type GuardLook, haltRollout, NodeGuard } from '../node-guard.ts'
@@ -199,8 +199,8 @@ function renderBar(state: Seen, context: PluginContext, width: number): string {
 /** One line, without who has vetoed. */
 function describeProgress({ progress, plan, hash, isPaused, nodes }: Seen, { wallMs }: PluginContext): string {
   const { hurt = [], started } = nodes?.verdict ?? {}
-  const { windows } = documentPlan(plan, hash, wallMs())
-  const shut = windows === null || windows.state === 'open' || windows.state === 'now' ? '' : `; ${windows.detail}`
+  const window = findWindowNow(plan, hash, wallMs(), 0)
+  const shut = 'detail' in window ? `; ${window.detail}` : ''
   const pause = `${hurt.length === 0 ? '' : `; ${hurt.length} of ${started} nodes hurt`}${isPaused ? '; the config is paused' : ''}${shut}`
   if (progress === undefined) return `the rollout has not begun${pause}`
   const { stage, lastStage, proofs, needed, claimed, finished, halted } = progress
