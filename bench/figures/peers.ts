@@ -4,13 +4,10 @@
  * same ConfigMap and does nothing more (bench/peers/watch). Both are idle, with a heartbeat of
  * kubelet a minute.
  */
-import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { findGo } from '../../test/real/lab/go-toolchain.ts'
-import { run } from '../../test/real/lab/processes.ts'
 import { startAgent, startProgram } from '../agent.ts'
 import { install } from '../installed.ts'
+import { buildWatch } from '../peers/build-watch.ts'
 import { monotonicUs, readCpuTime, readMemory } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
 import { CONFIG_MAPS, NAMESPACE, NODE, REAL_SYSTEMCTL_US } from '../world/objects.ts'
@@ -19,9 +16,6 @@ import { type Measured, ratioFigure } from './figure.ts'
 const BESIDE = 'beside a watch with client-go'
 const SETTLING_MS = 90_000
 const HEARTBEAT_MS = 60_000
-const BUILD_MS = 30 * 60_000
-const SOURCE = resolve(import.meta.dirname, '../peers/watch')
-const WORK = resolve(import.meta.dirname, '../../dist/bench-peers')
 
 export async function measurePeers(minutes: number): Promise<Measured> {
   const installed = await install()
@@ -58,16 +52,4 @@ export async function measurePeers(minutes: number): Promise<Measured> {
     await Promise.all([agent.stop(), watch.stop()])
     await world.close()
   }
-}
-
-async function buildWatch(): Promise<string> {
-  const program = join(WORK, 'watch')
-  mkdirSync(WORK, { recursive: true })
-  const go = await findGo(WORK, console.error)
-  await run(go.file, ['build', '-mod=readonly', '-ldflags=-s -w', '-o', program, '.'], {
-    cwd: SOURCE,
-    env: { CGO_ENABLED: '0', ...go.env },
-    timeoutMs: BUILD_MS,
-  })
-  return program
 }

@@ -62,7 +62,7 @@ export async function openFleetCluster(names: readonly string[], storesConfigSou
       etcdPid: findChild('etcd'),
       port: Number(new URL(plane.server).port),
       kubeconfig,
-      kubeconfigs: writeKubeconfigs(plane, names),
+      kubeconfigs: writeKubeconfigs(plane, names, nodeUsers(plane)),
       sizes: {
         wholeBytes: await raw(`/api/v1/nodes/${first}`),
         metadataBytes: await raw(`/api/v1/nodes/${first}`, 'PartialObjectMetadata'),
@@ -85,30 +85,44 @@ export function viewOf(path: string): KubeconfigView {
   return { current: () => reading, forget() {} }
 }
 
-async function create(api: HttpsKubeApi, path: string, body: object): Promise<void> {
+export async function create(api: HttpsKubeApi, path: string, body: object): Promise<void> {
   const answer = await api.request({ method: 'POST', path, body })
   if (answer.kind !== 'ok') throw new Error(`POST ${path}: ${answer.detail}`)
 }
 
-function writeKubeconfigs({ directory, server, caFile }: ControlPlane, names: readonly string[]): string {
-  const into = join(directory, 'fleet')
+/**
+ * One kubeconfig a name, in a directory of its own.
+ * @param userOf the credentials, as a kubeconfig has them
+ */
+export function writeKubeconfigs(
+  { directory, server, caFile }: ControlPlane,
+  names: readonly string[],
+  userOf: (name: string) => object,
+  into = join(directory, 'fleet'),
+): string {
   mkdirSync(into)
-  const [ca, key] = [readFileSync(caFile, 'utf8'), readFileSync(join(directory, 'ca.key'), 'utf8')]
-  const authority = authorityOf(ca, key)
+  const ca = base64(readFileSync(caFile, 'utf8'))
   for (const name of names) {
-    const identity = issueCertificate(authority, { commonName: `system:node:${name}`, organizations: ['system:nodes'] }, { kind: 'client' })
-    const user = { 'client-certificate-data': base64(identity.certificate), 'client-key-data': base64(identity.key) }
     const config = {
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name: 'fleet', cluster: { server, 'certificate-authority-data': base64(ca) } }],
-      users: [{ name: 'node', user }],
-      contexts: [{ name: 'fleet', context: { cluster: 'fleet', user: 'node' } }],
+      clusters: [{ name: 'fleet', cluster: { server, 'certificate-authority-data': ca } }],
+      users: [{ name: 'user', user: userOf(name) }],
+      contexts: [{ name: 'fleet', context: { cluster: 'fleet', user: 'user' } }],
       'current-context': 'fleet',
     }
     writeFileSync(join(into, `${name}.conf`), JSON.stringify(config), { mode: 0o600 })
   }
   return into
+}
+
+/** The identities of nodes, `system:node:NAME`. */
+export function nodeUsers({ directory, caFile }: ControlPlane): (name: string) => object {
+  const authority = authorityOf(readFileSync(caFile, 'utf8'), readFileSync(join(directory, 'ca.key'), 'utf8'))
+  return (name) => {
+    const identity = issueCertificate(authority, { commonName: `system:node:${name}`, organizations: ['system:nodes'] }, { kind: 'client' })
+    return { 'client-certificate-data': base64(identity.certificate), 'client-key-data': base64(identity.key) }
+  }
 }
 
 function authorityOf(certificate: string, key: string): Parameters<typeof issueCertificate>[0] {

@@ -76,7 +76,12 @@ export function plainReply(response: ServerResponse | Http2ServerResponse): Repl
       if ('stream' in response) response.stream.session?.close()
       else response.shouldKeepAlive = false
     },
-    onClose: (listener) => void response.once('close', listener),
+    onClose(listener) {
+      // An answer that a fault has broken off may be closed already, and tells of that only once.
+      const closing = 'stream' in response ? response.stream : response
+      if (closing.destroyed) listener()
+      else closing.once('close', listener)
+    },
   }
 }
 

@@ -13,7 +13,10 @@ const NARROWS = 'otherwise the property that is compared next is missing, and un
 const NO_SOURCE = 'a text has neither a source nor a content, so that the list is as good as empty'
 const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
-const BOUNDARY = 'the two differ in a single microsecond'
+const BOUNDARY = 'the two differ in a single moment of the clock'
+const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
+const NO_KEY = 'a text has no key'
+const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
@@ -92,6 +95,20 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       NARROWS,
     ],
   ]),
+  ...explain('src/decision/effects-of-assign.ts', [
+    [
+      "snapshot.assigned.kind === 'source' -> true in const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined",
+      HOLDS_NOTHING,
+    ],
+    ...["before !== 'local' -> true", '\'local\' -> ""'].map(
+      (change) =>
+        [`${change} in if (before !== undefined && before !== 'local' && sameRef(before, source)) {`, 'a text names no ConfigMap'] as const,
+    ),
+    [
+      "localConfig !== undefined -> true in put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),",
+      'JSON leaves out what is undefined, and readers take it for missing',
+    ],
+  ]),
   ...explain('src/decision/restart-limit.ts', [
     [
       'now.monotonicUs - record.atUs < HOUR_US -> now.monotonicUs - record.atUs <= HOUR_US in const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)',
@@ -110,7 +127,71 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
   ),
+  ...explain('src/evidence/baseline.ts', [
+    ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
+    ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
+  ]),
+  ...explain('src/evidence/record.ts', [
+    ...[
+      "process === undefined || running.kind !== 'known' -> false",
+      "process === undefined || running.kind !== 'known' -> process === undefined && running.kind !== 'known'",
+      'process === undefined -> false',
+      "running.kind !== 'known' -> false",
+    ].map(
+      (change) =>
+        [
+          `${change} in if (process === undefined || running.kind !== 'known' || about !== running.invocationId) continue`,
+          'what is not known has no invocation that an answer could be about',
+        ] as const,
+    ),
+    [
+      'startedAtUs - last.atUs <= fold.startDeadlineUs -> startedAtUs - last.atUs < fold.startDeadlineUs in return startedAtUs >= last.atUs && startedAtUs - last.atUs <= fold.startDeadlineUs',
+      BOUNDARY,
+    ],
+    [
+      "answer.kind === 'refused' -> true in const isUnauthorized = answer.kind === 'refused' && answer.isUnauthorized === true",
+      'no other answer says so',
+    ],
+  ]),
   ...explain('src/evidence/judge.ts', [
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined",
+      'the invocation that is compared next is missing',
+    ],
+    [
+      "evidence?.bootId -> evidence.bootId in if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined",
+      'there is evidence where it is of a process',
+    ],
+    [
+      'byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs',
+      BOUNDARY,
+    ],
+    ...["source !== 'local' -> true", '\'local\' -> ""'].map(
+      (change) =>
+        [
+          `${change} in return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay`,
+          'a text has no UID',
+        ] as const,
+    ),
+    ['contractOf(kind)?.isOneWay -> contractOf(kind).isOneWay in return contractOf(kind)?.isOneWay !== undefined', HAS_CONTRACT],
+    [
+      'contractOf(kind)?.contact -> contractOf(kind).contact in const showing = required.filter(({ kind }) => contractOf(kind)?.contact !== undefined)',
+      HAS_CONTRACT,
+    ],
+    ...[
+      'contractOf(kind)?.contact?.(process) -> contractOf(kind)?.contact(process)',
+      'contractOf(kind)?.contact -> contractOf(kind).contact',
+    ].map(
+      (change) =>
+        [
+          `${change} in if (showing.some(({ kind, answer }) => answer === 'yes' || contractOf(kind)?.contact?.(process).isMade === true)) return []`,
+          'these are the kinds that have it',
+        ] as const,
+    ),
+    [
+      '[] -> ["Stryker was here"] in const contacts = ALL_CONTRACTS.flatMap(({ contact }) => (contact === undefined ? [] : [contact(process)]))',
+      'a text is neither knowable nor asked',
+    ],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known') return false", NARROWS],
     ["false -> true in if (running.kind !== 'known') return false", 'nothing is uncompared while no process is known'],
     [
@@ -195,7 +276,39 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'an illness of before is that of the record',
     ],
   ]),
+  ...explain('src/health/last-words.ts', [
+    [
+      '[] -> ["Stryker was here"] in const [, host, port] = /\\blisten tcp[46]? (\\S*):(\\d{1,5}): bind: address already in use/.exec(words) ?? []',
+      'the text stands where the whole match would, which is not read',
+    ],
+    ['[] -> ["Stryker was here"] in export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {', NO_KEY],
+    [
+      'after.startedAtUs === undefined -> false in if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false',
+      NOT_A_NUMBER,
+    ],
+    ['startedAtUs !== undefined -> true in return startedAtUs !== undefined && atUs - startedAtUs < MINUTE_US', NOT_A_NUMBER],
+  ]),
   ...explain('src/health/exits.ts', [
+    [
+      'former && ofFormer -> former || ofFormer in const logged = former && ofFormer && aged ? { ...aged, recentExits: logExits(aged, fold, former.key, ofFormer) } : aged',
+      'there are both or neither',
+    ],
+    [
+      "[] -> [\"Stryker was here\"] in { exits, recentExits = [], subject }: Pick<Starts & Exits, 'exits' | 'recentExits' | 'subject'>,",
+      NO_KEY,
+    ],
+    [
+      '[] -> ["Stryker was here"] in function listRecent({ recentExits = [], subject }: Log, nowUs: number): readonly KubeletExit[] {',
+      NO_KEY,
+    ],
+    [
+      'record.healthySinceUs !== undefined -> true in const isOver = record.healthySinceUs !== undefined && (recent.at(-1)?.atUs ?? 0) < record.healthySinceUs',
+      NOT_A_NUMBER,
+    ],
+    [
+      'startedAtUs !== undefined -> true in const late = listRecent(record, nowUs).filter(({ startedAtUs, atUs }) => startedAtUs !== undefined && atUs - startedAtUs >= trialUs)',
+      NOT_A_NUMBER,
+    ],
     [
       'known === undefined -> false in if (known === undefined || last === undefined) return false',
       'without a record there is no process in it',

@@ -92,7 +92,7 @@ export function identifyRunning(
   const seen = health?.lastProcess?.invocationId === unit.invocationId ? health.lastProcess : undefined
   // Kubelet's command line does not tell it, and what is in place could not be read.
   if (seen === undefined && hasFixedFlag(unit) && activation.kind === 'unknown') return activation
-  const startedFrom = process.kind === 'checkpoint' ? { ...process, kubeletConfigKey: process.key } : undefined
+  const startedFrom = process.kind === 'checkpoint' ? { kubeletConfigKey: process.key, ...process } : undefined
   const content =
     seen === undefined
       ? identifyContent(unit, process, { activation, passed }, bootId, checkpoints)
@@ -120,7 +120,7 @@ function identifyContent(
   bootId: string,
   checkpoints: CheckpointContents,
 ): ContentHash {
-  if (process.kind === 'checkpoint') return contentOrName({ ...process, kubeletConfigKey: process.key }, checkpoints)
+  if (process.kind === 'checkpoint') return contentOrName({ kubeletConfigKey: process.key, ...process }, checkpoints)
   if (hasFixedFlag(unit) && activation.kind !== 'unknown') {
     const wasStartedBefore = (stamp: ActivationStamp | undefined) =>
       stamp !== undefined && stamp.bootId === bootId && unit.startedAtUs < stamp.monotonicUs
@@ -181,14 +181,16 @@ function once<T>(read: (file: CheckpointFile) => T): (file: CheckpointFile) => T
   const known = new Map<string, { readonly found: T }>()
   return (file) => {
     const name = nameOf(file)
-    const { found } = known.get(name) ?? { found: read(file) }
+    const before = known.get(name)
+    if (before !== undefined) return before.found
+    const found = read(file)
     known.set(name, { found })
     return found
   }
 }
 
 function nameOf({ uid, resourceVersion, overlay, kubeletConfigKey }: CheckpointFile): string {
-  return JSON.stringify([uid, resourceVersion, overlay, kubeletConfigKey])
+  return `${uid}\n${resourceVersion}\n${overlay ?? ''}\n${kubeletConfigKey}`
 }
 
 /** The signs that a checkpoint was assigned once. */

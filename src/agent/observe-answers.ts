@@ -110,7 +110,7 @@ export async function observeEvidence(ports: EvidencePorts, before: Snapshot): P
 function writeKept({ records }: EvidencePorts, snapshot: Snapshot, candidate: TrialKey | undefined): void {
   const before = records.get('kept-baseline')
   const kept = keepBaseline(snapshot.evidence, snapshot, candidate, before)
-  if (!isDeepStrictEqual(kept, before)) records.put('kept-baseline', kept)
+  if (kept !== before && !isDeepStrictEqual(kept, before)) records.put('kept-baseline', kept)
 }
 
 /** Not a claim in a rollout, for which there is time. */

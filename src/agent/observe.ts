@@ -74,7 +74,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const past = recallHealth(ports, seen.unit)
   const restarts = recallRestarts(records.get('restarts') ?? [], () => records.get('last-restart'), seen.unit, seen.at)
   const unit = await explainUnit(ports, seen.unit, past.ofThisBoot, restarts)
-  const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
+  const { activation, kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const left = readLeft(ports, checkpoints)
   const leftSources = (left.left ?? []).map(({ source }) => source)
   const named = listNamedSources(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
@@ -91,7 +91,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const channel = recallChannel(records)
   const cannotStart = findCannotStart(ports, unit, past.ofThisBoot)
   const health = await foldHealth(ports, past.record, {
-    sample: { ...seen, ...runtimes, healthz, unit, running },
+    sample: { at: seen.at, port: seen.port, healthz, unit, running, ...runtimes },
     nextStart: kept.nextStart,
     isUnreadable: isUnreadable(kept.nextStart, checkpoints),
     policy,
@@ -162,7 +162,7 @@ function readDisk(
   checkpoints: CheckpointContents,
   unit: UnitState,
   lastProcess: HealthRecord['lastProcess'],
-): Kept & { readonly activation: ActivationState } {
+): { readonly activation: ActivationState; readonly kept: Kept } {
   const { records } = ports
   const activation = readActivation(ports, unit)
   const nextStart = resolveNextStart(activation, checkpoints)
@@ -176,10 +176,8 @@ function readDisk(
   const damagedFallbacks = FALLBACK_NAMES.filter((name) => fallbacks[name].kind === 'damaged')
   const assigned = readAssigned(records, traces)
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
-  return {
-    ...{ activation, nextStart, lastKnownGood, previous, assigned, assignedContent },
-    ...(damagedFallbacks.length > 0 && { damagedFallbacks }),
-  }
+  const kept = { nextStart, lastKnownGood, previous, assigned, assignedContent }
+  return { activation, kept: damagedFallbacks.length === 0 ? kept : { ...kept, damagedFallbacks } }
 }
 
 /** The configs that a return to local has left. */

@@ -60,7 +60,7 @@ export function paceBy(clock: Clock) {
 
 /** Resolves early when the signal aborts. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  await after(ms, undefined, { signal }).catch(() => {})
+  await after(Math.min(LONGEST_TIMER_MS, ms), undefined, { signal }).catch(() => {})
 }
 
 /** Resolves at the latest after this time, which does not keep the process running. */

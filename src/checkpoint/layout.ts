@@ -50,16 +50,31 @@ export interface Layout {
   readonly lock: string
 }
 
+/** Of the directories that were asked for. There is one, and each look asks several times. */
+const LAYOUTS = new Map<string, Layout>()
+
 export function layoutOf(directory: string): Layout {
+  const layout = LAYOUTS.get(directory) ?? makeLayout(directory)
+  LAYOUTS.set(directory, layout)
+  return layout
+}
+
+function makeLayout(directory: string): Layout {
   const meta = join(directory, 'meta')
   const checkpoints = join(directory, 'checkpoints')
   const rendered = join(directory, 'rendered')
+  const records = new Map<RecordName, string>()
+  const record = (name: RecordName) => {
+    const path = records.get(name) ?? `${meta}/${entryOf(name).file}`
+    records.set(name, path)
+    return path
+  }
   const checkpoint: Layout['checkpoint'] = (uid, resourceVersion, overlay) =>
     overlay === undefined ? `${checkpoints}/${uid}/${resourceVersion}` : `${rendered}/${uid}/${resourceVersion}/${overlay}`
   return {
     directory,
     meta,
-    record: (name) => `${meta}/${entryOf(name).file}`,
+    record,
     localMarker: join(meta, 'local'),
     verdicts: join(meta, 'verdicts'),
     sameContents: join(meta, 'same'),

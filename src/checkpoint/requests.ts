@@ -70,10 +70,11 @@ export class FileRequests implements OperatorRequests {
   read(): Requests {
     const rollback = this.#look('rollback', isRollbackRequest)?.value
     const promote = this.#look('promote', isPromoteRequest)?.value
+    const hold = this.#readHold()
     return {
-      ...this.#readHold(),
       rollback: isRollbackRequest(rollback) ? rollback : undefined,
       retry: this.#look('retry', isRetryRequest)?.value !== undefined,
+      ...hold,
       ...(isPromoteRequest(promote) && { promote }),
     }
   }
@@ -104,7 +105,7 @@ export class FileRequests implements OperatorRequests {
   }
 
   #inspect(name: FileName): FileFacts | 'unknown' | undefined {
-    const path = join(this.#directory, name)
+    const path = `${this.#directory}/${name}`
     try {
       const facts = this.#files.stat(path)
       this.#faults.worked(path)
@@ -120,7 +121,7 @@ export class FileRequests implements OperatorRequests {
   }
 
   #readOnce(name: FileName, facts: FileFacts, check: Check<unknown>): Seen {
-    const path = join(this.#directory, name)
+    const path = `${this.#directory}/${name}`
     const before = this.#seen.get(name)
     if (before?.identity === facts.identity) return before
     try {

@@ -19,7 +19,14 @@ export interface Asked {
 }
 
 /** The API server does not answer, or not now. */
-export class Outage extends Failure {}
+export class Outage extends Failure {
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs = 0) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
 
 type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
 
@@ -48,6 +55,12 @@ export function describeRefused(asked: Asked, refused: Refused): string {
 /** @throws Failure where the request was refused */
 export function objectOf(asked: Asked, answer: KubeAnswer): unknown {
   if (answer.kind === 'ok') return answer.object
-  const isOutage = answer.kind === 'unreachable' || answer.status === 429 || answer.status >= 500
-  throw isOutage ? new Outage(describeRefused(asked, answer)) : new Failure(describeRefused(asked, answer))
+  const message = describeRefused(asked, answer)
+  if (answer.kind === 'unreachable') throw new Outage(message)
+  throw isPassing(answer.status) ? new Outage(message, answer.retryAfterMs) : new Failure(message)
+}
+
+/** As while an API server restarts, or has too much to do. */
+export function isPassing(status: number): boolean {
+  return status === 429 || status >= 500
 }

@@ -8,7 +8,7 @@ import type { KubeApi, PartialForm } from '../ports/kube-api.ts'
 import { itemsOf } from '../source/kube-object.ts'
 import { isObject } from '../values/is-object.ts'
 import { Failure } from './command.ts'
-import { type Asked, describeRefused } from './failure.ts'
+import { type Asked, objectOf } from './failure.ts'
 
 /**
  * A Node has some 10 to 20 KB, most of it images. So a page usually stays below the longest answer
@@ -64,9 +64,9 @@ async function listOnce<T>(
       limit = Math.floor(limit / 2)
       continue
     }
-    if (answer.kind !== 'ok') throw new Failure(describeRefused(asked, answer))
-    const objects = itemsOf(answer.object)
-    const metadata = isObject(answer.object) && isObject(answer.object.metadata) ? answer.object.metadata : {}
+    const list = objectOf(asked, answer)
+    const objects = itemsOf(list)
+    const metadata = isObject(list) && isObject(list.metadata) ? list.metadata : {}
     if (objects === undefined) throw new Failure(`cannot list ${asked.resource}: the answer is not a list`)
     for (const object of objects) {
       const item = read(object)

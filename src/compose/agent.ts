@@ -34,7 +34,7 @@ import { askRuntime } from '../evidence/ask-runtime.ts'
 import { ServingProbe } from '../evidence/serving-probe.ts'
 import { askServing, EvidenceWorker } from '../evidence/worker.ts'
 import { type Helper, type HelperOptions, HelperProcess } from '../helper/helper-process.ts'
-import { isFactsResult, isNothing } from '../helper/protocol.ts'
+import { isFactsResult, isNothing, isZoneAnswer } from '../helper/protocol.ts'
 import type { ClientIdentity } from '../kube/access.ts'
 import { listNamedFiles } from '../kube/credentials.ts'
 import type { Log } from '../ports/log.ts'
@@ -42,6 +42,7 @@ import { type Counters, countRejections } from '../report/counters.ts'
 import { type LiveSettings, openLiveSettings } from '../settings/reread-settings.ts'
 import { type Settings, toPolicy } from '../settings/settings.ts'
 import { RolloutEvents } from '../source/rollout/rollout-events.ts'
+import type { AskTimeZone } from '../source/rollout/rollout-time.ts'
 import { NoRolloutRecord, RolloutWorker } from '../source/rollout/rollout-worker.ts'
 import type { TrialKey } from '../subject/trial-key.ts'
 import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
@@ -203,7 +204,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     },
     ...{ publisher, clock, log, sleep: common.pace.sleep, onChange: wake },
   })
-  const rollout = openRollout(common, counters, wake)
+  const rollout = openRollout(common, helper, counters, wake)
   const startOverIf = (why: string | undefined) => {
     if (why !== undefined) over.abort(why)
   }
@@ -270,12 +271,18 @@ const NOBODY: ClientIdentity = {
   current: () => ({ kind: 'absent', detail: 'assignments come from a directory: no kubeconfig is used' }),
 }
 
-function openRollout({ settings, stores, nodeName, api, pace, log }: SharedParts, counters: Counters, onChange: () => void) {
+function openRollout(
+  { settings, stores, nodeName, api, pace, log }: SharedParts,
+  helper: Helper,
+  counters: Counters,
+  onChange: () => void,
+) {
   if (api === undefined) return new NoRolloutRecord()
   const { clock, records: store } = stores
   const isOn = () => settings().publish.includes('rollout-events')
   const events = new RolloutEvents({ nodeName, api, log, wallMs: () => clock.now().wallMs, isOn })
-  return new RolloutWorker({ nodeName, api, pace, clock, log, store, counters, events, onChange })
+  const askTimeZone: AskTimeZone = (...asked) => helper.ask('timeZone', asked, { check: isZoneAnswer, limitMs: FACTS_MS })
+  return new RolloutWorker({ nodeName, api, pace, clock, log, store, askTimeZone, counters, events, onChange })
 }
 
 function warm(helper: Helper, unit: UnitState): void {

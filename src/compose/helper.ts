@@ -14,6 +14,7 @@ import { readMachineFacts } from '../kubelet/node-facts.ts'
 import type { PreflightRequest } from '../ports/preflight.ts'
 import { checkFallback } from '../preflight/document.ts'
 import type { VersionAnswer } from '../preflight/kubelet/judgement.ts'
+import { answerTimeZone } from '../rollout/time-zone.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { BootClock } from '../systemd/boot-clock.ts'
@@ -49,6 +50,7 @@ const server = new HelperServer<HelperContext>({
         inspection.compareConfigz(configz, unit, path ?? undefined),
       facts: () => readMachineFacts(),
       evaluate: async (_, computation: Computation) => new (await import('../cel/evaluator.ts')).Evaluator().evaluate(computation),
+      timeZone: (_, ...asked: Parameters<typeof answerTimeZone>) => answerTimeZone(...asked),
       forget: () => {
         inspection.forget()
         return null

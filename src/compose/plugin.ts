@@ -78,7 +78,7 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
     signal,
     wallMs: Date.now,
     monotonicUs: () => Math.round(performance.now() * 1000),
-    sleep: (ms) => after(ms, undefined, { signal }).catch(() => {}),
+    sleep: (ms, until) => after(ms, undefined, { signal: until === undefined ? signal : AbortSignal.any([signal, until]) }).catch(() => {}),
     readInput,
     formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,

@@ -20,7 +20,7 @@ export interface CheckpointPaths {
  * a config file.
  */
 export function runningConfigPath(checkpoints: CheckpointPaths, { process }: KnownUnit): string | undefined {
-  if (process.kind === 'checkpoint') return checkpoints.path({ ...process, kubeletConfigKey: process.key })
+  if (process.kind === 'checkpoint') return checkpoints.path({ kubeletConfigKey: process.key, ...process })
   return process.kind === 'other' ? process.configPath : undefined
 }
 

@@ -85,6 +85,8 @@ export interface NodeTraits {
   readonly uid: string
   readonly canary: boolean
   readonly controlPlane: boolean
+  /** All its labels: the plan of the rollout says which of them names its zone. */
+  readonly labels?: Readonly<Record<string, string>>
   /** `metadata.creationTimestamp`, in ms. undefined: not known. */
   readonly createdMs?: number | undefined
 }
@@ -196,5 +198,6 @@ export function resolveDesired(desired: Desired): ConfigSource | undefined {
 }
 
 export function sourceOf(ref: ConfigMapRef, { uid, resourceVersion, rendered }: FoundConfigMap): ConfigMapSource {
-  return { ...ref, uid, resourceVersion, ...(rendered && { overlay: rendered.overlay }) }
+  const { namespace, name, kubeletConfigKey } = ref
+  return { namespace, name, kubeletConfigKey, uid, resourceVersion, ...(rendered && { overlay: rendered.overlay }) }
 }

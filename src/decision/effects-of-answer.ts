@@ -86,14 +86,13 @@ export function effectsOfRestart(
   { record, earlier, health }: Extract<CommandEffect, { kind: 'restart-kubelet' }>,
   outcome: RestartOutcome,
 ): readonly StateEffect[] {
-  const detail = outcome.ok ? '' : outcome.detail
-  const written = putRestarts([...earlier, { ...record, outcome: { ok: outcome.ok, detail } }])
+  const written = putRestarts([...earlier, { ...record, outcome: outcome.ok ? { ok: true, detail: '' } : outcome }])
   if (outcome.ok) return written
   return [
     ...written,
     // The next start is not the agent's.
     ...(health === undefined || outcome.mayBeTaken === true ? [] : [put('health', { ...health, restartDueUntilUs: undefined })]),
-    log('error', 'systemd refused to restart kubelet', { detail }),
+    log('error', 'systemd refused to restart kubelet', { detail: outcome.detail }),
   ]
 }
 

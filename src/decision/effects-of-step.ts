@@ -76,7 +76,7 @@ const EFFECTS: EffectsOf = {
     const why = isRequested ? 'reset was requested on the node' : removed
     const subject = isUpstream && !isRequested ? 'Node.Spec.ConfigSource is empty' : why
     const { proven, running } = snapshot
-    const keepsProof = proven !== undefined && running.kind === 'known' && running.key === proven && running.content !== LOCAL_CONTENT
+    const keepsProof = running.kind === 'known' && running.key === proven && running.content !== LOCAL_CONTENT
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),
@@ -171,12 +171,13 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  'retry-failed': ({ verdict, number, of }, snapshot) => {
-    const why = `it had failed, and is tried again now that another config has been healthy for a while (${number} of ${of})`
+  'retry-failed': ({ verdict, number, of, recovered }, snapshot) => {
+    const healthy = recovered === true ? 'kubelet is healthy with it again' : 'another config has been healthy for a while'
+    const why = `it had failed, and is tried again now that ${healthy} (${number} of ${of})`
     return [
       history('retrying', undefined, verdict.source, why),
-      // The config has a whole trial again, with all the evidence.
-      ...(hasPassed(snapshot, verdict.key) ? [put('proven', undefined)] : []),
+      // Of another start, the config has a whole trial again, with all the evidence.
+      ...(recovered !== true && hasPassed(snapshot, verdict.key) ? [put('proven', undefined)] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
       ...dropCharges(snapshot, contentOfKey(verdict.key)),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {

@@ -17,7 +17,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { findByKey, findSuspended, type Verdict } from './verdict.ts'
+import { findByKey, findSuspended, REASONS, type Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
@@ -93,13 +93,31 @@ function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | u
 }
 
 /** A config that may not be at fault is tried again while a fallback keeps the node going. */
-export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation): Step | undefined {
+export function tryFailedAgain(situation: TargetSituation): Step | undefined {
+  const { snapshot, target, candidates } = situation
+  if (findNodePause(snapshot) !== undefined) return undefined
+  const recovered = findRecovered(situation)
+  if (recovered !== undefined)
+    return { kind: 'retry-failed', verdict: recovered.verdict, number: recovered.number, of: recovered.of, recovered: true }
   const retrial = findRetrial(snapshot, candidates, target)
-  if (retrial === undefined || findNodePause(snapshot) !== undefined || !isDue(snapshot, retrial, target)) return undefined
+  if (retrial === undefined || !isDue(snapshot, retrial, target)) return undefined
   const { source, key } = retrial.verdict
   // The end of the pause is what it waits for.
   if (findStartWait(snapshot, { source, content: contentOfKey(key) })?.isPaused === true) return undefined
   return { kind: 'retry-failed', verdict: retrial.verdict, number: retrial.number, of: retrial.of }
+}
+
+/**
+ * The config that kubelet goes on with as long as its fallback is out of reach, and with which
+ * kubelet is healthy again: the fallback would only end a kubelet that is well.
+ */
+function findRecovered({ snapshot, unit, target }: TargetSituation): Retrial | undefined {
+  const { nextStart } = snapshot
+  if (!target.fallback || target.atFault || nextStart.kind !== 'known' || !isOutOfReach(snapshot, target)) return undefined
+  const verdict = findByKey(snapshot.verdicts, asCandidate(nextStart.held, unit).key)
+  // A config that evidence speaks against was healthy all the time.
+  if (verdict === undefined || REASONS[verdict.reason].foundBy !== 'health' || !isSteady(snapshot, verdict.key)) return undefined
+  return outlivesExits(snapshot) ? planRetrial(snapshot, verdict) : undefined
 }
 
 /** Forgets the failure of a config that was tried again and has been healthy for long since. */

@@ -77,7 +77,7 @@ function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
  * Whether labels, annotations or spec of the Node that take part in its assignment changed since it
  * was last followed. true if that is not known, so that the change is not delayed.
  */
-function mayNodeHaveChanged({ desired, recordedChannelState: before }: Snapshot): boolean {
+export function mayNodeHaveChanged({ desired, recordedChannelState: before }: Pick<Snapshot, 'desired' | 'recordedChannelState'>): boolean {
   return before?.nodeHash === undefined || before.nodeHash !== desired.channelState?.nodeHash
 }
 

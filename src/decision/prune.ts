@@ -28,7 +28,9 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
   const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []
   const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listStartedFrom(snapshot), ...listHarmful(snapshot)]
-  const paths = new Set(inUse.flatMap((version) => [pathOf(version), pathOf({ ...version, overlay: undefined })]))
+  const paths = new Set(
+    inUse.flatMap((version) => [pathOf(version), pathOf({ uid: version.uid, resourceVersion: version.resourceVersion })]),
+  )
   // By the time they were saved: resourceVersions are opaque and never ordered.
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
   const asReceived = newestFirst.filter(({ overlay }) => overlay === undefined)

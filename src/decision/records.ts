@@ -100,8 +100,8 @@ export const isRestartRecord = shape({
    * then started.
    */
   failed: isFlag,
-  /** undefined: requested, without an answer yet. */
-  outcome: orUndefined(shape({ ok: isFlag, detail: isText })),
+  /** undefined: requested, without an answer yet. `mayBeTaken`: no answer came in time. */
+  outcome: orUndefined(shape({ ok: isFlag, detail: isText, mayBeTaken: optional(isFlag) })),
 })
 export type RestartRecord = TypeOf<typeof isRestartRecord>
 

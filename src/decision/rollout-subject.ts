@@ -5,10 +5,11 @@
  */
 
 import { findEvidenceAccess } from '../evidence/schedule.ts'
+import { type Plan, zoneOrderOf } from '../rollout/plan.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from '../subject/config-source.ts'
 import { hasPassed, trialKey } from '../subject/trial-key.ts'
-import { HOUR_US, SECOND_US } from '../values/durations.ts'
+import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
@@ -38,6 +39,8 @@ export interface RolloutSubject {
 
 const NOBODY: NodeTraits = { uid: '', canary: false, controlPlane: false }
 const MOST_CLAIM_US = 4 * HOUR_US
+/** A new machine needs some minutes to come to its first config, however short the spread is. */
+const YOUNG_US = 15 * MINUTE_US
 
 /** @returns undefined: the assigned config has no rollout, or is not known now */
 export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | undefined {
@@ -68,7 +71,7 @@ function describeNode(
   snapshot: Snapshot,
   staging: Staging,
   staged: StagedContent,
-  { createdMs, ...traits }: NodeTraits,
+  { createdMs, labels = {}, ...traits }: NodeTraits,
   source: ConfigSource,
 ): RolloutSubject['node'] {
   const { running, unit, policy, evidence } = snapshot
@@ -91,6 +94,8 @@ function describeNode(
     workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
     waves: staging.waves,
+    ...(staging.zones !== undefined && { zones: staging.zones }),
+    ...findZone(snapshot, staging, labels),
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source, staging.config, staged.hash),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
@@ -98,10 +103,24 @@ function describeNode(
   }
 }
 
+/** By the label of the plan that counts: the one that this node keeps, or else the present one. */
+function findZone(snapshot: Snapshot, { waves, zones }: Staging, labels: NonNullable<NodeTraits['labels']>): Pick<RolloutNode, 'zone'> {
+  const plan = readDesiredPlan(snapshot)
+  const label = waves === undefined ? plan && zoneOrderOf(plan)?.label : zones?.label
+  const value = label !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined
+  return label === undefined || value === undefined ? {} : { zone: { label, value } }
+}
+
+/** undefined: it is not known, or cannot be used. */
+function readDesiredPlan({ desired }: Snapshot): Plan | undefined {
+  return desired.kind === 'config-map' && desired.object.kind === 'found' ? readPlan(desired.object) : undefined
+}
+
 /** Whichever of the two clocks is ahead. */
-function isYoung({ desired, now }: Snapshot, createdMs: number | undefined): boolean {
-  const plan = desired.kind === 'config-map' && desired.object.kind === 'found' ? readPlan(desired.object) : undefined
-  return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < plan.spreadUs
+function isYoung(snapshot: Snapshot, createdMs: number | undefined): boolean {
+  const { now } = snapshot
+  const plan = readDesiredPlan(snapshot)
+  return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < Math.max(plan.spreadUs, YOUNG_US)
 }
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A node's memory of a config that has a rollout, and its knowledge of the record, as data. */
+import { isZoneOrder } from '../rollout/plan.ts'
 import { isProgress } from '../rollout/progress.ts'
 import { isArrival, isTurn, isWhenFailed } from '../rollout/view.ts'
 import { isContentHash } from '../subject/config-source.ts'
@@ -59,6 +60,8 @@ const isStaging = shape({
    * undefined: there was no plan that can be used.
    */
   waves: optional(listOf(isNumber)),
+  /** The zones of that plan. undefined: it had none. */
+  zones: optional(isZoneOrder),
   /** The contents that were assigned. The latest comes last. */
   contents: listOf(isStagedContent),
 })

@@ -5,7 +5,7 @@
  * it. Pure.
  */
 
-import { type Plan, parsePlan } from '../rollout/plan.ts'
+import { keepOrder, type Plan, parsePlan, zoneOrderOf } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { hashObject } from './rollout-hash.ts'
@@ -66,14 +66,13 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const runsIt = running.kind === 'known' && running.content === desiredContent
   const arrival = findArrival(snapshot, source, before, hash)
   const assignment = isAssignedAlready(snapshot, source) ? before?.assignment : (before?.assignment ?? 0) + 1
-  const waves = findWaves(snapshot, source, object, before, hash)
   const staging: Staging = {
     config: configOf(source),
     record,
     arrival,
     ...(assignment !== undefined && { assignment }),
     ...(arrival === 'switched' && hasSeenUnfinished(snapshot, source, before, hash) && { sawUnfinished: true }),
-    ...(waves !== undefined && { waves }),
+    ...findOrder(snapshot, source, object, before, hash),
     contents: [...earlier, runsIt ? { ...marked, started: true } : marked],
   }
   return [...others, staging]
@@ -178,21 +177,33 @@ function hasSeenUnfinished(snapshot: Snapshot, source: ConfigMapSource, before: 
 }
 
 /**
- * The waves that the rollout goes by. Those that a rollout under way began with stay, however the
- * plan is edited.
+ * The waves and zones that the rollout goes by. Those that a rollout under way began with stay,
+ * however the plan is edited.
  */
-function findWaves(
+function findOrder(
   snapshot: Snapshot,
   source: ConfigMapSource,
   object: FoundConfigMap,
   before: Staging | undefined,
   hash: string,
-): Staging['waves'] {
+): Pick<Staging, 'waves' | 'zones'> {
   const plan = readPlan(object)
   const latest = before && latestContent(before)
   const isSame = isAssignedAlready(snapshot, source) && latest?.hash === hash
   const isRaised = latest !== undefined && plan !== undefined && plan.retry > retryOf(latest)
-  return (isSame && !isRaised ? before?.waves : undefined) ?? plan?.waves
+  if (isSame && !isRaised && before?.waves !== undefined) return orderOf(before.waves, before.zones)
+  return plan === undefined ? {} : orderOf(plan.waves, zoneOrderOf(plan))
+}
+
+/** The plan as this node goes by it in the rollout of the content with this hash. */
+export function planHere(plan: Plan, { stagings }: Pick<Snapshot, 'stagings'>, ref: ConfigMapRef, hash: string): Plan {
+  const staging = stagings.find(({ config }) => config === configOf(ref))
+  const kept = staging !== undefined && latestContent(staging)?.hash === hash ? staging : undefined
+  return keepOrder(plan, kept?.waves, kept?.zones)
+}
+
+function orderOf(waves: readonly number[], zones: Staging['zones']): Pick<Staging, 'waves' | 'zones'> {
+  return zones === undefined ? { waves } : { waves, zones }
 }
 
 function isAssignedAlready({ assigned }: Snapshot, source: ConfigMapSource): boolean {

@@ -85,8 +85,11 @@ export type Step =
       readonly failure: ConfigFailure
       readonly record: RestartRecord | undefined
     }
-  /** Suspend the verdict, so that what it condemned becomes the target again. */
-  | { readonly kind: 'retry-failed'; readonly verdict: Verdict; readonly number: number; readonly of: number }
+  /**
+   * Suspend the verdict, so that what it condemned becomes the target again. `recovered`: kubelet
+   * still runs with that, and is healthy.
+   */
+  | { readonly kind: 'retry-failed'; readonly verdict: Verdict; readonly number: number; readonly of: number; readonly recovered?: true }
   /** `data`: checked before it is on disk. undefined: the checkpoint's. */
   | {
       readonly kind: 'preflight'

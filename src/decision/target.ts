@@ -216,12 +216,12 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
   const [first] = candidates
   if (first === undefined) return undefined
   // Where local is wanted and nothing else can run, local is the target, whatever its verdict says.
-  if (isLocalWanted(snapshot) && candidates.length === 1) return { ...first, fallback: false, goesOn: false, atFault: false }
+  if (isLocalWanted(snapshot) && candidates.length === 1) return { fallback: false, goesOn: false, atFault: false, ...first }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) {
-    return { ...free, fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false }
+    return { fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false, ...free }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
   // verdict to every config. The config that kubelet is healthy with is better than any.
@@ -233,7 +233,7 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
     provisional.find(isFallback) ??
     candidates.find((candidate) => candidate.source === 'local') ??
     first
-  return { ...rest, fallback: isFallback(rest), goesOn: false, atFault: true }
+  return { fallback: isFallback(rest), goesOn: false, atFault: true, ...rest }
 }
 
 /** Not where health says nothing of what it failed with. */
@@ -249,7 +249,7 @@ const ASSESSED = new WeakMap<Snapshot, Situation>()
 export function assess(snapshot: Snapshot): Situation {
   const known = ASSESSED.get(snapshot)
   if (known !== undefined) return known
-  const situation = { ...derive(snapshot), snapshot }
+  const situation = { snapshot, ...derive(snapshot) }
   ASSESSED.set(snapshot, situation)
   return situation
 }

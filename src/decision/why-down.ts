@@ -67,9 +67,13 @@ function isOpen({ activity, down }: KnownUnit): boolean {
   return activity === 'stopped' || (activity === 'left-down' && down.barred === 'disabled')
 }
 
-/** The last restart that the agent requested, if the unit has not been started since. */
+/**
+ * The last restart that the agent requested, if the unit has not been started since. One that
+ * systemd refused is no start of the agent's: what comes to nothing after it is somebody else's.
+ */
 function findOwn({ invocationId }: KnownUnit, { health, restarts, now }: Past): RestartRecord | undefined {
   const last = listOfBoot(restarts, now).at(-1)
+  if (last?.outcome?.ok === false && last.outcome.mayBeTaken !== true) return undefined
   // Systemd forgets a unit that is down and that no other needs.
   const isForgotten = invocationId === '' && health?.lastProcess?.invocationId === last?.invocationBefore
   return last?.invocationBefore === invocationId || isForgotten ? last : undefined

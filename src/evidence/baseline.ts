@@ -50,8 +50,8 @@ function isBaselineNeeded(baseline: Baseline, facts: BaselineFacts & Pick<Snapsh
 }
 
 /** undefined: there is none. */
-export function findBaseline(evidence: EvidenceRecord | undefined, facts: BaselineFacts): Baseline | undefined {
-  return [evidence?.baseline, evidence?.displaced].find((each) => each !== undefined && concernsRunning(each, facts))
+export function findBaseline({ baseline, displaced }: EvidenceRecord, facts: BaselineFacts): Baseline | undefined {
+  return [baseline, displaced].find((each) => each !== undefined && concernsRunning(each, facts))
 }
 
 /**

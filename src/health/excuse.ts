@@ -67,7 +67,7 @@ export function findExcused(fold: Fold<Excuse & Looks>, starts: Pick<Starts, 'st
   const sinceUs = interval.gap ? nowUs : (known?.runtimeDownSinceUs ?? nowUs)
   const silentSinceUs = sample.runtimeUp === false ? sinceUs : undefined
   const excusedExits = same?.excusedExits
-  const subject = isExcused({ ...starts, runtimeDownSinceUs: silentSinceUs, excusedExits }, sample)
+  const subject = isExcused({ runtimeDownSinceUs: silentSinceUs, excusedExits, ...starts }, sample)
   // A process that is new may have begun, and have ended, before the runtime answered.
   const beganNow = subject || (wasSilent(fold) && !isExcuseUsedUp(excusedExits, nowUs))
   const start = ofProcess === undefined ? beganNow : ofProcess.beganExcused === true

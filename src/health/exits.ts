@@ -216,7 +216,6 @@ export function logExits(
   { unseen, seen }: NewExits,
 ): readonly KubeletExit[] {
   const log = before?.recentExits ?? []
-  if (unseen === 0 && !seen) return log
   // The first of them is that of the process which the last look found alive.
   const ended = before !== undefined && unseen > 0 && isAlive(before) ? [before] : []
   const count = Math.min(EXITS_THAT_FAIL, unseen - ended.length)

@@ -82,11 +82,13 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
   // too.
   const process = known?.process
   const wasHealthy = process?.key === subject && process.invocationId === unit.invocationId && process.wasHealthy
+  const { healthySinceUs, unhealthySinceUs } = times
   return {
-    ...times,
+    healthySinceUs,
+    unhealthySinceUs,
     wasHealthy: times.wasHealthy || wasHealthy,
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
-    strangerHadPort: (times.unhealthySinceUs !== undefined && hadStranger) || undefined,
+    strangerHadPort: (unhealthySinceUs !== undefined && hadStranger) || undefined,
   }
 }
 

@@ -21,8 +21,12 @@ const CHANGING =
  * one while kubelet is restarted.
  */
 export function wasAddressTaken(record: ExitRecord): boolean {
+  return findAddressError(record) !== undefined
+}
+
+function findAddressError(record: ExitRecord): string | undefined {
   const last = lastOfSubject(record)
-  return last?.killedBy === undefined && last?.words?.includes('address already in use') === true
+  return last?.killedBy === undefined && last?.words?.includes('address already in use') === true ? last.words : undefined
 }
 
 /**
@@ -30,11 +34,11 @@ export function wasAddressTaken(record: ExitRecord): boolean {
  * else.
  */
 export function findTakenAddress(record: ExitRecord): TakenAddress | undefined {
-  if (!wasAddressTaken(record)) return undefined
-  const words = lastOfSubject(record)?.words ?? ''
-  const [, host = '', port] = /\blisten tcp[46]? (\S*):(\d{1,5}): bind: address already in use/.exec(words) ?? []
+  const words = findAddressError(record)
+  if (words === undefined) return undefined
+  const [, host, port] = /\blisten tcp[46]? (\S*):(\d{1,5}): bind: address already in use/.exec(words) ?? []
   // Go writes `[::]`, and nothing for all addresses.
-  return port === undefined || Number(port) > 65535 ? undefined : { host: host.replace(/^\[|\]$/g, '') || '0.0.0.0', port: Number(port) }
+  return host === undefined || Number(port) > 65535 ? undefined : { host: host.replace(/[[\]]/g, '') || '0.0.0.0', port: Number(port) }
 }
 
 interface TakenAddress {

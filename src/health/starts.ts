@@ -112,8 +112,9 @@ function followRequest({ same, unit, isAutomatic }: Fold<Starts>): Pick<Starts, 
   // A process that makes way for the next one was there before: systemd has started it a moment
   // before the request, and `reset-failed` has put back the count that tells so.
   const makesWay = unit.activity === 'stopping' || unit.activity === 'queued'
-  // Whoever stops what was started since then stops what was requested, too.
-  const isOver = unit.activity === 'stopped' && !isStartAwaited(same, unit)
+  // A start that came to nothing for another unit is over. And whoever stops what was started since
+  // then stops what was requested, too.
+  const isOver = unit.activity === 'left-down' || (unit.activity === 'stopped' && !isStartAwaited(same, unit))
   const isStillDue = !isOver && (isAutomatic || makesWay || !isNewInvocation(same, unit))
   return {
     restartedFrom: isStartAwaited(same, unit) ? same.restartedFrom : undefined,

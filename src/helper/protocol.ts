@@ -9,6 +9,8 @@ import { isMaybePosition } from '../kubelet/yaml-document.ts'
 import type { ConfigzAnswer } from '../ports/preflight.ts'
 import type { Comparison, Difference } from '../preflight/change/check-same.ts'
 import type { Finding, PartResult, Report } from '../preflight/finding.ts'
+import type { ZoneAnswer } from '../rollout/view.ts'
+import { isZoneOffsets } from '../rollout/windows.ts'
 import { isObject } from '../values/is-object.ts'
 import { anyOf, type Check, isFlag, isNumber, isText, listOf, oneOf, optional, shape, shapeOf } from '../values/json-shape.ts'
 
@@ -112,6 +114,11 @@ export const isFactsResult: Check<MachineFactsResult> = anyOf(
     }),
   }),
   shape({ ok: isFalse, detail: isText }),
+)
+
+export const isZoneAnswer: Check<ZoneAnswer> = anyOf(
+  shape({ ok: isTrue, offsets: isZoneOffsets }),
+  shape({ ok: isFalse, timeZone: isText, detail: isText }),
 )
 
 export const isNothing: Check<null> = (value) => value === null

@@ -15,6 +15,9 @@ export interface AnswerHeaders {
 /** Longer texts are cut for the log. */
 const DETAIL_LIMIT = 500
 
+/** A longer Retry-After is cut to this. */
+const RETRY_AFTER_CAP_MS = 3600_000
+
 /** `body` may be anything, since a proxy may have answered; only a Status object is quoted. */
 export function readRefusal(status: number, headers: AnswerHeaders, body: string, wallMs: number): KubeRefusal {
   const found = readStatusObject(jsonOrUndefined(body))
@@ -44,7 +47,7 @@ function readStatusObject(object: unknown): StatusFields {
     code: typeof status.code === 'number' ? status.code : undefined,
     reason: typeof status.reason === 'string' ? status.reason : '',
     message: typeof status.message === 'string' ? status.message : undefined,
-    retryAfterMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined,
+    retryAfterMs: typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_CAP_MS) : undefined,
   }
 }
 
@@ -55,10 +58,11 @@ function readStatusObject(object: unknown): StatusFields {
 function readRetryAfterMs(headers: AnswerHeaders, wallMs: number): number | undefined {
   const text = headers['retry-after']?.trim()
   if (text === undefined || text === '') return undefined
-  if (/^\d+$/.test(text)) return Number(text) * 1000
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, RETRY_AFTER_CAP_MS)
   const at = Date.parse(text)
   const serverNow = Date.parse(headers.date ?? '')
-  return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(serverNow) ? wallMs : serverNow))
+  if (Number.isNaN(at)) return undefined
+  return Math.min(Math.max(0, at - (Number.isNaN(serverNow) ? wallMs : serverNow)), RETRY_AFTER_CAP_MS)
 }
 
 /**

@@ -3,8 +3,6 @@
 
 const FIRST_MS = 1000
 const CAP_MS = 60_000
-/** A longer Retry-After is cut to this. */
-const RETRY_AFTER_CAP_MS = 3600_000
 
 /**
  * How long to wait before the next request after failures: exponential backoff with full jitter, so
@@ -16,7 +14,7 @@ const RETRY_AFTER_CAP_MS = 3600_000
 export function backoffMs(failures: number, random: () => number, retryAfterMs = 0): number {
   const ceilingMs = Math.min(CAP_MS, FIRST_MS * 2 ** Math.min(failures, 16))
   // Jitter here too: a whole fleet may get the same Retry-After.
-  const requestedMs = Math.min(retryAfterMs, RETRY_AFTER_CAP_MS) * (1 + 0.2 * random())
+  const requestedMs = retryAfterMs * (1 + 0.2 * random())
   return Math.max(random() * ceilingMs, requestedMs)
 }
 

@@ -114,7 +114,7 @@ export class HttpsKubeApi implements KubeApi {
     if (!isAnswered(opened)) return opened
     onData()
     if (isSuccess(opened)) {
-      request.onOpen?.()
+      request.onOpen?.(readDate(opened))
       return readEvents(opened, request, signal, onData)
     }
     const text = await readBody(opened, signal)
@@ -209,8 +209,13 @@ function parseAnswer(answered: Answered, text: string): KubeAnswer {
   if (!isJson(answered)) return unreachable(`the answer is ${contentTypeOf(answered)}, not JSON`)
   const object = jsonOrUndefined(text)
   if (object === undefined) return unreachable('the answer is not valid JSON')
-  const serverMs = Date.parse(answered.headers.date ?? '')
-  return { kind: 'ok', object, ...(Number.isFinite(serverMs) && { serverMs }) }
+  const serverMs = readDate(answered)
+  return { kind: 'ok', object, ...(serverMs !== undefined && { serverMs }) }
+}
+
+function readDate({ headers }: Answered): number | undefined {
+  const serverMs = Date.parse(headers.date ?? '')
+  return Number.isFinite(serverMs) ? serverMs : undefined
 }
 
 function isJson({ headers }: Answered): boolean {

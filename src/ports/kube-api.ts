@@ -61,8 +61,12 @@ export interface KubeWatchRequest {
   readonly inactivityMs: number
   readonly signal: AbortSignal
   readonly as?: 'PartialObjectMetadata'
-  /** Called once, when the server has accepted the watch: it may queue or refuse it before that. */
-  onOpen?(): void
+  /**
+   * Called once, when the server has accepted the watch: it may queue or refuse it before that.
+   *
+   * @param serverMs as that of a KubeAnswer
+   */
+  onOpen?(serverMs?: number | undefined): void
   onEvent(event: { readonly type: string; readonly object: unknown }): void
 }
 

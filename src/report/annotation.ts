@@ -27,7 +27,7 @@ const TEXT_BYTES = 512
 
 export const ANNOTATION = {
   ...metadataChannel('annotation', STATUS_ANNOTATION, ({ annotation }) => annotation),
-  takesItsTurn: true,
+  mayBeCutOff: true,
 } as const
 
 /** @param warnings about the assigned config; bounded, and without control characters */

@@ -4,11 +4,11 @@
  * when, and how a refusal is met. `NodeField` has the second half of it, and `FieldWork` carries it
  * out. The table of channels is in `channels.ts`. Pure.
  */
-import type { KubeRequest } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
-import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
+import { FieldWork } from './field-work.ts'
+import { LONG_RUN, type NodeField, type WorkOptions } from './node-field.ts'
+import type { JointField } from './node-work.ts'
 import type { Condition } from './reasons.ts'
-import type { Work } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** The report of one pass of the loop. A part that is not known well enough yet is absent. */
@@ -19,6 +19,8 @@ export interface NodeReport {
   readonly annotation?: string
   /** CLOCK_MONOTONIC: not to be written before. undefined: at once. */
   readonly slotUs?: number | undefined
+  /** The same of the events about it. */
+  readonly eventSlotUs?: number | undefined
 }
 
 export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
@@ -26,20 +28,24 @@ export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, 
   readonly part: 'status' | 'metadata'
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
-  /** Written in the slot of this node, and only once the server has answered for a while. */
-  readonly takesItsTurn?: true
+  /** Where it says nothing, what it said before and the Node does not show yet is outdated. */
+  drops?(report: NodeReport): boolean
+  /** Written only once the server has answered for a while, where its cause kept it from that. */
+  readonly mayBeCutOff?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
   remove?(nodeName: string): Removal
 }
 
-interface Removal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
+interface Removal {
+  /** A strategic merge patch. */
+  readonly body: unknown
   /** The command that does the same. */
   readonly byHand: string
 }
 
 /** A channel of an agent that runs. */
 export interface OpenChannel {
-  readonly work: Work & Pick<FieldWork<unknown>, 'again' | 'writtenAtUs'>
+  readonly work: JointField & Pick<FieldWork<unknown>, 'again' | 'writtenAtUs' | 'slotInMs'>
   say(report: NodeReport): void
   /** To be called with each Node read or watched. */
   see(uid: string, node: unknown, form: 'whole' | 'metadata'): void
@@ -61,8 +67,9 @@ export function anyChannel<Wanted, Seen>(channel: ReportChannel<Wanted, Seen>): 
         work,
         say(report) {
           const wanted = channel.says(report)
-          if (wanted === undefined) return
-          work.want(wanted, channel.takesItsTurn && { cutOff: report.condition?.cutOff, slotUs: report.slotUs })
+          if (wanted === undefined && channel.drops?.(report) !== true) return
+          const cutOff = channel.mayBeCutOff && report.condition?.cutOff
+          work.want(wanted, { cutOff, slotUs: report.slotUs })
         },
         see: (uid, node, form) => work.observe(uid, form === 'whole' || channel.part === 'metadata' ? channel.read(node) : undefined),
       }
@@ -107,6 +114,9 @@ export function metadataChannel(
     same: (a, b) => a === b,
     // The answer need not contain the whole Node.
     write: (nodeName, text) => ({ path: `/api/v1/nodes/${nodeName}`, ...patch(text), as: 'PartialObjectMetadata' }),
-    remove: (nodeName) => ({ ...patch(null), byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-` }),
+    remove: (nodeName) => ({
+      body: patch(null).body,
+      byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-`,
+    }),
   }
 }

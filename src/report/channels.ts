@@ -4,7 +4,7 @@
  * says, add its name to `publications.ts`, and an entry here.
  */
 import { ANNOTATION } from './annotation.ts'
-import { type AnyChannel, anyChannel, metadataChannel } from './channel.ts'
+import { type AnyChannel, anyChannel, metadataChannel, type NodeReport } from './channel.ts'
 import { CONDITIONS } from './node-conditions.ts'
 import { CONFIG } from './node-config.ts'
 import type { Publication } from './publications.ts'
@@ -13,7 +13,10 @@ import { stateLabel } from './reasons.ts'
 /** For `kubectl get nodes -L` and for selectors. */
 export const STATE_LABEL = 'kubelet-cfg-agent.io/state'
 
-const LABEL = metadataChannel('label', STATE_LABEL, ({ condition }) => condition && stateLabel(condition.reason))
+const LABEL = {
+  ...metadataChannel('label', STATE_LABEL, ({ condition }) => condition && stateLabel(condition.reason)),
+  drops: ({ condition }: NodeReport) => condition !== undefined,
+}
 
 export type ChannelName = Exclude<Publication, 'rollout-events'>
 

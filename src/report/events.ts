@@ -16,9 +16,10 @@ import {
 } from '../decision/status-texts.ts'
 import type { Files } from '../ports/files.ts'
 import { cutToBytes } from '../values/cut.ts'
+import { Crowd } from './crowd.ts'
 import { showTime } from './deadlines.ts'
-import type { WorkOptions } from './field-work.ts'
 import { instantOf } from './history.ts'
+import type { WorkOptions } from './node-field.ts'
 import type { Work } from './report-worker.ts'
 import { adviseOnRefusal, FORBIDDEN_MS, FORBIDDEN_TRIES, isDeniedByPolicy, isFinal, RequestPace } from './request-pace.ts'
 
@@ -117,14 +118,20 @@ export class EventWork implements Work {
   readonly #options: EventWorkOptions
   readonly #pace: RequestPace
   readonly #cursorPath: string
+  readonly #crowd: Crowd
+  readonly #heldMs: () => number | undefined
+  #putOffUntilMs = Number.NEGATIVE_INFINITY
   #cursor: string | undefined
   #queue: readonly Transition[] = []
   #isOutdated = true
   /** 403 answers in a row. */
   #forbidden = 0
 
-  constructor(options: EventWorkOptions) {
+  /** @param heldMs how long the Node comes first. undefined: what there is to tell is not shared */
+  constructor(options: EventWorkOptions, crowd = new Crowd(options.random), heldMs: () => number | undefined = () => undefined) {
     this.#options = options
+    this.#crowd = crowd
+    this.#heldMs = heldMs
     this.#pace = new RequestPace(options.clock, options.random)
     this.#cursorPath = join(options.directory, 'meta', 'events-published')
   }
@@ -136,7 +143,10 @@ export class EventWork implements Work {
 
   dueInMs(): number | undefined {
     if (this.#isOutdated) this.#reload()
-    return this.#queue.length === 0 ? undefined : this.#pace.dueInMs()
+    if (this.#queue.length === 0) return undefined
+    const heldMs = this.#heldMs()
+    const sharedInMs = heldMs === undefined ? 0 : Math.max(heldMs, this.#putOffUntilMs - this.#pace.nowMs())
+    return Math.max(0, sharedInMs, this.#pace.dueInMs())
   }
 
   async attempt(): Promise<void> {
@@ -145,7 +155,10 @@ export class EventWork implements Work {
     if (transition === undefined) return
     const path = `/api/v1/namespaces/${EVENT_NAMESPACE}/events`
     const body = eventOf(transition, nodeName)
+    const sinceMs = this.#pace.nowMs()
     const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
+    const nowMs = this.#pace.nowMs()
+    this.#putOffUntilMs = nowMs + this.#crowd.see(answer, nowMs, nowMs - sinceMs)
     if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
     if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status) && !isDeniedByPolicy(answer)) {
       const detail = `${answer.detail}${adviseOnRefusal(answer, 'deploy/rbac/status.yaml')}`

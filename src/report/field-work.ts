@@ -11,67 +11,10 @@
  * parking, the budget for the long run, a server that has only just come back, and the slot of this
  * node. One can end before the others.
  */
-import type { Clock } from '../ports/clock.ts'
-import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
-import type { Log } from '../ports/log.ts'
-import type { Work } from './report-worker.ts'
+import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
+import type { NodeField, WantedWhen, WorkOptions } from './node-field.ts'
 import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, WRITE_SPACING_MS } from './request-pace.ts'
 
-export interface WorkOptions {
-  readonly api: KubeApi
-  readonly nodeName: string
-  readonly clock: Clock
-  readonly log: Log
-  /** In [0, 1). */
-  readonly random: () => number
-}
-
-/** When a value may be written. */
-export interface WantedWhen {
-  /**
-   * The cause of the value also keeps it from being written, so it may be outdated once it can be.
-   * Then the Node is only read until the server has answered for a while.
-   */
-  readonly cutOff?: boolean | undefined
-  /** CLOCK_MONOTONIC. Not before: all nodes have something to write at the same moment. */
-  readonly slotUs?: number | undefined
-}
-
-/** `Seen`: the field as the server shows it, which may have more in it than `Wanted`. */
-export interface NodeField<Wanted, Seen = Wanted> {
-  /** For the log. */
-  readonly name: string
-  /** The log level of a write. The transitions behind it have log lines of their own. */
-  readonly announce: 'info' | 'debug'
-  /** The file in deploy/rbac that grants the right to write it. */
-  readonly grantedBy: string
-  /** Logged once when the server drops the field. */
-  readonly dropped: string
-  /** Servers of today do not have the field, so that they drop it is no warning. */
-  readonly mayBeDropped?: true
-  /**
-   * The value to write depends on the one that the server has: read that before the first write.
-   */
-  readonly readsFirst: boolean
-  /** The burst and then the rate of requests. Absent: no limit in the long run. */
-  readonly longRun?: { readonly inARow: number; readonly everyMs: number }
-  /** Written when publishing is switched off. Absent: the field stays as it is. */
-  readonly finalValue?: Wanted
-  read(node: unknown): Seen | 'absent'
-  shows(seen: Seen | 'absent', wanted: Wanted): boolean
-  /**
-   * Whether a write must not wait for the budget, because the value on the server is misleading.
-   */
-  isUrgent?(seen: Seen | 'absent', wanted: Wanted): boolean
-  same(a: Wanted, b: Wanted): boolean
-  /** @param before the value on the server, if it is known */
-  write(nodeName: string, wanted: Wanted, before: Seen | 'absent' | undefined, wallMs: number): Omit<KubeRequest, 'method'>
-}
-
-/**
- * For a state that may keep changing back and forth. An ordinary rollout does not reach the limit.
- */
-export const LONG_RUN = { inARow: 60, everyMs: 10_000 } as const
 const REPAIR_EVERY_MS = 60_000
 /** For this long after a patch, a watch may still show the state before it. */
 const REPAIR_GRACE_MS = 2000
@@ -80,10 +23,22 @@ const REPAIR_GRACE_MS = 2000
  * within a minute (`backoffMs`), and what they find may be that all is well.
  */
 const SETTLED_MS = 75_000
+/** For no longer does a busy server keep a value that misleads. */
+const MISLEADING_MS = 60_000
 /** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
 
-export class FieldWork<Wanted, Seen = Wanted> implements Work {
+/** One request about a field, until its answer is taken. */
+export interface Exchange {
+  readonly request: KubeRequest
+  /** Whether this Node has what the request was to write. */
+  isShownIn(node: unknown): boolean
+  settle(answer: KubeAnswer): void
+}
+
+const NOT_PUT_OFF = { sinceMs: Number.NEGATIVE_INFINITY, ms: 0 }
+
+export class FieldWork<Wanted, Seen = Wanted> {
   readonly #options: WorkOptions
   readonly #field: NodeField<Wanted, Seen>
   /** CLOCK_MONOTONIC of the last write that the server confirmed. */
@@ -92,8 +47,12 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
+  /** To be written at once, whatever the server shows and however busy it is. */
+  #isAgain = false
   #isCutOff = false
   #slotMs = Number.NEGATIVE_INFINITY
+  /** The slot has come, and the server had too much to do. */
+  #putOff = NOT_PUT_OFF
   /** Without a failure in between. undefined: not known. */
   #answersSinceMs: number | undefined
   /** The value seen last. undefined: not known. */
@@ -128,10 +87,16 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }
 
-  want(wanted: Wanted, { cutOff = false, slotUs }: WantedWhen = {}): void {
+  /**
+   * @param wanted undefined: what the Node shows stays, and what it does not show yet is outdated
+   */
+  want(wanted: Wanted | undefined, { cutOff = false, slotUs }: WantedWhen = {}): void {
+    if (wanted === undefined && !this.#isShown()) this.#wanted = this.#confirmed?.wanted
+    if (wanted === undefined) return
     if (cutOff && !this.#isCutOff) this.#answersSinceMs = undefined
     this.#isCutOff = cutOff
     this.#slotMs = slotUs === undefined ? Number.NEGATIVE_INFINITY : slotUs / 1000
+    if (slotUs === undefined) this.#putOff = NOT_PUT_OFF
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
@@ -140,7 +105,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
 
   /** Writes the value again, although the server shows it. */
   again(): void {
-    this.#server = undefined
+    this.#isAgain = true
   }
 
   get writtenAtUs(): number | undefined {
@@ -178,40 +143,74 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   }
 
   dueInMs(): number | undefined {
+    const dueInMs = this.dueTogetherInMs()
+    return dueInMs === undefined ? undefined : Math.max(dueInMs, this.#pace.dueInMs())
+  }
+
+  /** The same where fields are written together: their owner has one pace for all of them. */
+  dueTogetherInMs(): number | undefined {
     const target = this.#target()
-    if (target === undefined || this.#isShown()) return undefined
+    if (target === undefined || this.#isDone()) return undefined
     const nowMs = this.#pace.nowMs()
     const isRepair = this.#confirmed !== undefined && this.#field.same(this.#confirmed.wanted, target)
     const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
     const spentForMs = this.#isUrgent(target) ? 0 : this.#spentUntilMs - nowMs
     const settledInMs = this.#isCutOff && this.#answersSinceMs !== undefined ? this.#answersSinceMs + SETTLED_MS - nowMs : 0
-    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs, this.#slotMs - nowMs)
+    return Math.max(0, repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs, this.#slotInMs())
   }
 
-  async attempt(): Promise<void> {
-    const { api, nodeName, clock, log } = this.#options
+  /** For how long not to write what nodes share. 0: it is time, or there is nothing of that. */
+  slotInMs(): number {
+    return this.#target() === undefined || this.#isDone() ? 0 : this.#slotInMs()
+  }
+
+  /** The server has too much to do: what nodes share can wait. */
+  putOff(ms: number): void {
+    if (Number.isFinite(this.#slotMs)) this.#putOff = { sinceMs: this.#pace.nowMs(), ms }
+  }
+
+  #slotInMs(): number {
+    if (this.#isAgain) return 0
+    const { sinceMs, ms } = this.#putOff
+    // The remainder is even over the shorter time, too.
+    const putOffMs = this.#mayMislead() ? ms % MISLEADING_MS : ms
+    return Math.max(0, Math.max(this.#slotMs, sinceMs + putOffMs) - this.#pace.nowMs())
+  }
+
+  /** Whether the Node has to be read before the value can be written. */
+  looksFirst(): boolean {
+    return (this.#isCutOff && this.#answersSinceMs === undefined) || (this.#field.readsFirst && this.#before === undefined)
+  }
+
+  /** The next request: a look at the Node, or a write. undefined: there is nothing to do. */
+  begin(): Exchange | undefined {
+    const { nodeName, clock, log } = this.#options
     const field = this.#field
     const wanted = this.#target()
-    if (wanted === undefined) return
+    if (wanted === undefined) return undefined
     this.#spend()
-    const isUnsettled = this.#isCutOff && this.#answersSinceMs === undefined
-    if (isUnsettled || (field.readsFirst && this.#before === undefined)) return this.#look()
     const generation = this.#generation
+    const settle = (take: (answer: KubeAnswer) => void) => (answer: KubeAnswer) =>
+      generation === this.#generation ? take(answer) : this.#pace.hold(WRITE_SPACING_MS)
+    if (this.looksFirst()) {
+      const request = { method: 'GET', path: `/api/v1/nodes/${nodeName}` } as const
+      return { request, isShownIn: () => true, settle: settle((answer) => this.#look(answer)) }
+    }
     this.#meanwhile = undefined
     if (this.#announced !== wanted) log[field.announce](`updating ${field.name}`)
     this.#announced = wanted
-    const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
-    if (generation !== this.#generation) this.#pace.hold(WRITE_SPACING_MS)
-    else if (answer.kind === 'ok') this.#learn(field.read(answer.object), wanted)
-    else this.#failToWrite(answer)
+    return {
+      request: { method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) },
+      isShownIn: (node) => field.shows(field.read(node), wanted),
+      settle: settle((answer) => (answer.kind === 'ok' ? this.#learn(field.read(answer.object), wanted) : this.#failToWrite(answer))),
+    }
   }
 
-  async #look(): Promise<void> {
-    const { api, nodeName } = this.#options
-    const generation = this.#generation
-    const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
-    if (generation !== this.#generation) return this.#pace.hold(WRITE_SPACING_MS)
-    if (answer.kind !== 'ok') return this.#fail(answer)
+  #look(answer: KubeAnswer): void {
+    if (answer.kind !== 'ok') {
+      this.#fail(answer)
+      return
+    }
     this.#before = this.#field.read(answer.object)
     this.#server = this.#before
     this.#isThere = this.#before !== 'absent'
@@ -226,6 +225,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#forbidden = 0
     this.#answersSinceMs ??= this.#pace.nowMs()
     this.#pace.succeeded()
+    this.#isAgain = false
     if (this.#field.shows(answered, sent)) {
       this.#unpark()
       this.#repairAtMs = undefined
@@ -238,10 +238,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     }
     this.#park(answered === 'absent' ? 'dropped' : 'refused')
     const { name, dropped } = this.#field
-    const text =
-      answered === 'absent'
-        ? dropped
-        : `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    const altered = `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    const text = answered === 'absent' ? dropped : altered
     const level = answered === 'absent' && this.#field.mayBeDropped ? 'info' : 'warn'
     if (text !== this.#loggedParkReason) this.#options.log[level](text, { node: this.#options.nodeName })
     this.#loggedParkReason = text
@@ -284,9 +282,20 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     return this.#server !== undefined && target !== undefined && this.#field.shows(this.#server, target)
   }
 
+  #isDone(): boolean {
+    return this.#isShown() && !this.#isAgain
+  }
+
   #isUrgent(target: Wanted): boolean {
     const shown = this.#server ?? this.#before
     return shown !== undefined && this.#field.isUrgent?.(shown, target) === true
+  }
+
+  /** After a lost answer, the value on the server is not known. */
+  #mayMislead(): boolean {
+    const target = this.#target()
+    const isUnknown = (this.#server ?? this.#before) === undefined && this.#field.isUrgent !== undefined
+    return target !== undefined && (isUnknown || this.#isUrgent(target))
   }
 
   #contradicts(seen: Seen | 'absent'): boolean {

@@ -15,7 +15,7 @@
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import type { ReportChannel } from './channel.ts'
 import { showTime } from './deadlines.ts'
-import { LONG_RUN } from './field-work.ts'
+import { LONG_RUN } from './node-field.ts'
 import { CONDITION_TYPE, type Condition, conditionOf, DEGRADED_TYPE, type Degraded, describeDegraded } from './reasons.ts'
 
 /** Written when publishing the condition is switched off. */
@@ -38,7 +38,7 @@ interface SeenConditions {
 export const CONDITIONS: ReportChannel<Condition, SeenConditions> = {
   part: 'status',
   says: ({ condition }) => condition,
-  takesItsTurn: true,
+  mayBeCutOff: true,
   name: `condition ${CONDITION_TYPE}`,
   announce: 'debug',
   grantedBy: 'deploy/rbac/status.yaml',
@@ -67,7 +67,6 @@ export const CONDITIONS: ReportChannel<Condition, SeenConditions> = {
   remove(nodeName) {
     const body = { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } }
     return {
-      contentType: 'application/strategic-merge-patch+json',
       body,
       byHand: `kubectl patch node ${nodeName} --subresource=status --type=strategic -p '${JSON.stringify(body)}'`,
     }

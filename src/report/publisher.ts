@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Publishes the agent's reports to the API server: the Node's `status.config`, conditions,
- * annotation and label, and events. Each has a worker of its own, so one that waits or is refused
- * delays neither the others nor the loop. Not created without an API server (directory of
- * manifests).
+ * annotation and label in one write, and events. Both have a worker of their own, so one that
+ * waits or is refused delays neither the other nor the loop. Not created without an API server
+ * (directory of manifests).
  */
 import type { NodeReport, OpenChannel } from './channel.ts'
 import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channels.ts'
+import { Crowd } from './crowd.ts'
 import { EventWork, type EventWorkOptions } from './events.ts'
+import { NodeWork } from './node-work.ts'
 import { DEFAULT_PUBLICATIONS, type Publication } from './publications.ts'
 import type { Condition } from './reasons.ts'
 import { ReportWorker, type Sleep } from './report-worker.ts'
@@ -20,31 +22,45 @@ interface PublisherOptions extends EventWorkOptions {
 }
 
 /** The publications on the Node besides `status.config`. */
-export type NodeSummary = Required<Pick<NodeReport, 'condition' | 'annotation'>> & Pick<NodeReport, 'slotUs'>
+export type NodeSummary = Required<Pick<NodeReport, 'condition' | 'annotation'>> & Pick<NodeReport, 'slotUs' | 'eventSlotUs'>
+
+/** For this long after its start, the agent does not report that the assignment is unknown. */
+export const START_GRACE_US = 60e6
 
 export class Publisher {
   readonly #sleep: Sleep
   readonly #channels: readonly OpenChannel[]
   readonly #conditions: OpenChannel
   readonly #eventWork: EventWork
-  readonly #fieldWorkers: readonly ReportWorker[]
+  readonly #nodeWorker: ReportWorker
   readonly #eventWorker: ReportWorker
   #appended = false
+  /**
+   * The events of the agent before a restart have their slot as well, known from the first summary.
+   */
+  #eventSlotUs: number | undefined
 
   constructor(options: PublisherOptions) {
     const { sleep, log, publications = () => DEFAULT_PUBLICATIONS } = options
     this.#sleep = sleep
+    this.#eventSlotUs = options.clock.now().monotonicUs + START_GRACE_US
     const open = (name: ChannelName) => [name, CHANNELS[name].open(options, () => publications().includes(name))] as const
     const channels = Object.fromEntries(CHANNEL_NAMES.map(open)) as Readonly<Record<ChannelName, OpenChannel>>
     this.#channels = Object.values(channels)
     this.#conditions = channels.condition
-    this.#eventWork = new EventWork(options)
-    this.#fieldWorkers = this.#channels.map(({ work }) => new ReportWorker(work, sleep, log))
+    const crowd = new Crowd(options.random)
+    const works = this.#channels.map(({ work }) => work)
+    this.#nodeWorker = new ReportWorker(new NodeWork(options, works, crowd), sleep, log)
+    this.#eventWork = new EventWork(options, crowd, () => {
+      if (this.#eventSlotUs === undefined) return undefined
+      const slotInMs = (this.#eventSlotUs - options.clock.now().monotonicUs) / 1000
+      return Math.max(slotInMs, ...works.map((work) => work.slotInMs()))
+    })
     this.#eventWorker = new ReportWorker(this.#eventWork, sleep, log)
   }
 
   start(): void {
-    for (const worker of this.#fieldWorkers) worker.start()
+    this.#nodeWorker.start()
     this.#eventWorker.start()
   }
 
@@ -54,15 +70,17 @@ export class Publisher {
    */
   publish(status: ConfigStatus, summary?: NodeSummary): void {
     for (const channel of this.#channels) channel.say({ status, ...summary })
-    this.#wakeFieldWorkers()
-    if (this.#appended) this.#eventWorker.wake()
+    this.#nodeWorker.wake()
+    const isSlotNew = summary !== undefined && summary.eventSlotUs !== this.#eventSlotUs
+    if (isSlotNew) this.#eventSlotUs = summary.eventSlotUs
+    if (this.#appended || isSlotNew) this.#eventWorker.wake()
     this.#appended = false
   }
 
   /** Publishes the condition alone; the rest stays as published last. */
   publishCondition(condition: Condition): void {
     this.#conditions.say({ condition })
-    this.#wakeFieldWorkers()
+    this.#nodeWorker.wake()
   }
 
   /**
@@ -71,7 +89,7 @@ export class Publisher {
    */
   writeAgain(): void {
     this.#conditions.work.again()
-    this.#wakeFieldWorkers()
+    this.#nodeWorker.wake()
   }
 
   /** CLOCK_MONOTONIC of the last such write that succeeded. */
@@ -85,7 +103,7 @@ export class Publisher {
    */
   nodeObserved(uid: string, node: unknown, form: 'whole' | 'metadata'): void {
     for (const channel of this.#channels) channel.see(uid, node, form)
-    this.#wakeFieldWorkers()
+    this.#nodeWorker.wake()
   }
 
   /** For the history's `onAppend`. The event is sent when the loop waits, not between two steps. */
@@ -99,12 +117,8 @@ export class Publisher {
    */
   async stop(limitMs = 1000): Promise<void> {
     const limit = new AbortController()
-    const workers = [...this.#fieldWorkers, this.#eventWorker]
+    const workers = [this.#nodeWorker, this.#eventWorker]
     await Promise.race([Promise.all(workers.map((worker) => worker.stop())), this.#sleep(limitMs, limit.signal)])
     limit.abort()
-  }
-
-  #wakeFieldWorkers(): void {
-    for (const worker of this.#fieldWorkers) worker.wake()
   }
 }

@@ -21,10 +21,10 @@ import { describeInAnnotation } from './annotation.ts'
 import { describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
-import type { NodeSummary } from './publisher.ts'
+import { type NodeSummary, START_GRACE_US } from './publisher.ts'
 import type { Condition } from './reasons.ts'
 import type { ProbeResult } from './server.ts'
-import { findSlot, type Slot } from './slot.ts'
+import { findEventSlot, findSlot, type Slot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
 import { NOT_TIMED, type TrialTimer, timeApply, timeTrial } from './timers.ts'
@@ -59,8 +59,6 @@ interface LastSummary {
  * kubelet.
  */
 const LONGEST_TURN_US = 120e6
-/** For this long after its start, the agent does not report that the assignment is unknown. */
-const START_GRACE_US = 60e6
 /** For this long, a True condition stays during a short disturbance. */
 const TRANSIENT_US = 30e6
 
@@ -123,7 +121,8 @@ export class Reporter {
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
     const slot = findSlot(snapshot, wait.phase, wanted, condition, this.#last?.slot)
-    this.#last = { summary: { condition, annotation, slotUs: slot.atUs }, slot, wanted, phase: wait.phase }
+    const summary = { condition, annotation, slotUs: slot.atUs, eventSlotUs: findEventSlot(slot, snapshot) }
+    this.#last = { summary, slot, wanted, phase: wait.phase }
     return this.#last.summary
   }
 

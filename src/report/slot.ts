@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * When a node tells of a change that nodes share, before its own turn to follow it. Pure. An edit
- * reaches all nodes at the same moment, and each would write to its Node several times within two
- * seconds: that it checks the config, and then that it waits, or that it follows a new version of
- * what it runs. So each tells of that at a time of its own, and of what it has come to by then.
- * The events on the node in its own turn are told at once.
+ * When a node tells of a change that nodes share. Pure. An edit reaches all nodes at the same
+ * moment, and each would write to its Node several times within two seconds: that it checks the
+ * config, and then that it waits, that it refuses it, or that it follows a new version of what it
+ * runs. So each tells of that at a time of its own, and of what it has come to by then: of 10,000
+ * nodes 300 in the first second, for the person who waits, and the others after them. The events on
+ * the node in its own turn, and what is set on its Node alone, are told at once.
  */
 
+import { findConfigMapPause, findPause } from '../decision/find-pause.ts'
+import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
-import type { Condition } from './reasons.ts'
+import type { Condition, ConditionReason } from './reasons.ts'
 
-/** A True about the version before is outdated for no longer. */
+/** A True about the version before is outdated for no longer, or a minute if the server is busy. */
 const LONGEST_US = 30e6
+
+/** The shared object cannot be used, and nothing follows from it. */
+const UNUSABLE: readonly ConditionReason[] = ['Invalid', 'DownloadFailed']
+/** Of an operator of the node, or told when the ConfigMap's pause begins. */
+const PAUSES: readonly ConditionReason[] = ['Paused', 'HeldLocal']
+/** Told without a turn of the node's own, as all nodes may at the same moment. */
+const FAULTS: readonly ConditionReason[] = [...UNUSABLE, 'Refused']
+/** A node may show these whose content another change gives back, or leaves as it is. */
+const BEFORE_REST: readonly ConditionReason[] = [...FAULTS, 'RolledBack', 'Waiting', 'Preflight', 'Draining', 'Promoted', 'Local']
 
 /** The condition that a node has to write, and when. */
 export interface Slot {
@@ -23,7 +35,11 @@ export interface Slot {
   readonly atUs: number | undefined
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
+  readonly pause?: PausedBy
 }
+
+/** `own`: an operator of the node, or an annotation of its Node. */
+type PausedBy = 'nobody' | 'ConfigMap' | 'own'
 
 /**
  * @param wanted undefined: not known
@@ -36,13 +52,28 @@ export function findSlot(
   condition: Condition,
   before: Slot | undefined,
 ): Slot {
-  if (before !== undefined && isSame(before.condition, condition)) return before
+  const pause = findPausedBy(snapshot)
+  if (before !== undefined && isSame(before.condition, condition)) return { ...before, pause }
   const beforeUs = before?.atUs ?? Number.NEGATIVE_INFINITY
   const isAhead = beforeUs > snapshot.now.monotonicUs
   const shown = isAhead ? before?.shown : before?.condition
-  const atUs = isShared(phase, condition, shown) ? findSharedSlot(snapshot, wanted) : undefined
+  const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
+  const atUs = isPauseNew
+    ? fromNowUs(snapshot)
+    : isShared(phase, condition, shown)
+      ? findSharedSlot(snapshot, wanted, condition, shown)
+      : undefined
   // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown }
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause }
+}
+
+/**
+ * Events come last: people and programs look at the Node first.
+ *
+ * @returns CLOCK_MONOTONIC. undefined: at once
+ */
+export function findEventSlot({ atUs }: Slot, { policy }: Pick<Snapshot, 'policy'>): number | undefined {
+  return atUs === undefined ? undefined : atUs + longestUs(policy)
 }
 
 function isSame(a: Condition, b: Condition): boolean {
@@ -50,23 +81,68 @@ function isSame(a: Condition, b: Condition): boolean {
 }
 
 /**
- * A change that is set on this Node alone is recorded as one whose spread is over.
+ * Preflight may take longer than the slots, and its end is shared as well: the slot counts from
+ * there. A change that is set on this Node alone is recorded as one whose spread is over. Nothing
+ * is recorded of what cannot be used: that is shared where the Node and its overlay are as they
+ * were.
  *
  * @returns undefined: no change that nodes share
  */
-function findSharedSlot({ now, nodeName, policy, spread }: Snapshot, wanted: ConfigSource | undefined): number | undefined {
+function findSharedSlot(
+  snapshot: Snapshot,
+  wanted: ConfigSource | undefined,
+  condition: Condition,
+  shown: Condition | undefined,
+): number | undefined {
+  const { now, spread, desired } = snapshot
+  const isOver = condition.status === 'True' && shown !== undefined && UNUSABLE.includes(shown.reason)
+  if (isOver || UNUSABLE.includes(condition.reason)) {
+    const isOwn = mayNodeHaveChanged(snapshot) || (desired.kind === 'invalid' && desired.isSeen === true)
+    return isOwn ? undefined : fromNowUs(snapshot)
+  }
   if (wanted === undefined || spread === undefined) return undefined
   if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
-  // By the name alone: the turn itself follows from the version as well.
-  return spread.sinceUs + spreadDelayUs(nodeName, 'local', Math.min(LONGEST_US, policy.spreadUs))
+  const atUs = spread.sinceUs + delayUs(snapshot)
+  const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
+  return isLate ? fromNowUs(snapshot) : atUs
+}
+
+function findPausedBy(snapshot: Snapshot): PausedBy {
+  if (findPause(snapshot) === undefined) return 'nobody'
+  return findConfigMapPause(snapshot) === undefined ? 'own' : 'ConfigMap'
+}
+
+/** The ConfigMap's pause has begun or ended, and the node has none of its own. */
+function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolean {
+  return before !== undefined && before !== pause && pause !== 'own' && before !== 'own'
+}
+
+/** Nothing but the pause is new: not that a trial begins or has ended as well. */
+function areOfRest({ reason }: Condition, shown: Condition | undefined): boolean {
+  const isOfRest = (each: ConditionReason) => each === 'Paused' || BEFORE_REST.includes(each)
+  return reason !== 'RolledBack' && isOfRest(reason) && shown !== undefined && isOfRest(shown.reason)
+}
+
+function fromNowUs(snapshot: Snapshot): number {
+  return snapshot.now.monotonicUs + delayUs(snapshot)
+}
+
+/** By the name alone: the turn itself follows from the version as well. */
+function delayUs({ nodeName, policy }: Snapshot): number {
+  return spreadDelayUs(nodeName, 'local', longestUs(policy))
+}
+
+function longestUs({ spreadUs }: Snapshot['policy']): number {
+  return Math.min(LONGEST_US, spreadUs)
 }
 
 /**
- * Whether all nodes may have this to tell at the same moment: before their turn, and where the
- * change leaves the content as it is. The running content was proven before then, and still is: a
- * promotion follows a trial, which is Unknown.
+ * Whether all nodes may have this to tell at the same moment: before their turn, where they make
+ * nothing of the change, and where it leaves or gives back the content that runs. A trial of a
+ * node's own is told while it lasts, so what it ends in follows on that.
  */
 function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
-  if (phase === 'settled') return condition.status === 'True' && shown?.status === 'True'
-  return PHASES[phase].isBeforeTurn === true
+  if (condition.deliberate === true || shown?.deliberate === true || PAUSES.includes(condition.reason)) return false
+  if (phase === 'settled' && condition.status === 'True') return shown !== undefined && BEFORE_REST.includes(shown.reason)
+  return PHASES[phase].isBeforeTurn === true || FAULTS.includes(condition.reason)
 }

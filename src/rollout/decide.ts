@@ -7,12 +7,9 @@
  * R1 to R9.
  */
 import { quote } from '../values/kubernetes-names.ts'
-import { keepWaves } from './plan.ts'
+import { keepOrder } from './plan.ts'
 import {
-  advance,
   begin,
-  claimAsControlPlane,
-  claimAsWitness,
   goAgain,
   goFree,
   goOnOwnClaim,
@@ -24,8 +21,10 @@ import {
   waitForVetoes,
   waitWhilePaused,
 } from './rules.ts'
+import { advance, claimAsControlPlane, claimAsWitness } from './stage-rules.ts'
 import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
 import type { RolloutDecision, RolloutView } from './view.ts'
+import { findWindow } from './window-turn.ts'
 
 const ROLLOUT_RULES: readonly RolloutRule[] = [
   // The content failed on this node: the record says so, or begins with that (R4).
@@ -62,7 +61,7 @@ function begun(rule: BegunRule): RolloutRule {
   return (standing) => (standing.rollout === undefined ? undefined : rule(standing, standing.rollout))
 }
 
-export function decideRollout({ nowUs, node, config, record: reading }: RolloutView): RolloutDecision {
+export function decideRollout({ nowUs, node, config, record: reading, time }: RolloutView): RolloutDecision {
   // A config keeps its rollout while its record cannot be read (R7).
   if (reading.kind === 'unavailable') return waits(reading.detail)
   if (!config.plan.ok) return waits(config.plan.problem)
@@ -71,8 +70,9 @@ export function decideRollout({ nowUs, node, config, record: reading }: RolloutV
   if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(describeVersion(resourceVersion))
   // The config has changed since this node prepared its content (R3).
   if (node.hash !== config.hash) return waits('the config has changed; this node prepares the new content first')
-  const plan = keepWaves(config.plan.plan, node.waves)
-  const standing = deriveStanding({ nowUs, node, config, plan, record, resourceVersion, observation })
+  const plan = keepOrder(config.plan.plan, node.waves, node.zones)
+  const window = findWindow(plan, config.hash, time, nowUs)
+  const standing = deriveStanding({ nowUs, node, config, plan, record, resourceVersion, observation, window })
   for (const rule of ROLLOUT_RULES) {
     const decision = rule(standing)
     if (decision !== undefined) return tellUnready(node, plan.excluded.includes(node.name) ? keepQuiet(decision) : decision)

@@ -10,8 +10,10 @@
  * zero, a space before a colon. A problem makes every node wait.
  */
 import { HOUR_US, MINUTE_US, parseDuration } from '../values/durations.ts'
+import { isText, listOf, shape, type TypeOf } from '../values/json-shape.ts'
 import { quote } from '../values/kubernetes-names.ts'
 import { MOST_VETOES } from './record.ts'
+import { parseWindow, type Window } from './windows.ts'
 
 /** On the config. */
 export const ROLLOUT_PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
@@ -29,6 +31,18 @@ export interface Plan {
   readonly maxSilent: number
   /** The time over which the nodes of a wave start. */
   readonly spreadUs: number
+  /** The zones in the order in which their nodes start. Empty: nodes have one order. */
+  readonly zones: readonly string[]
+  /** The label of Nodes that names their zone. */
+  readonly zoneLabel: string
+  /** For how long a stage has to be open before a node claims in it. */
+  readonly restUs: number
+  /** When nodes may start the content. Empty: always. */
+  readonly windows: readonly Window[]
+  /** The time zone of the windows. */
+  readonly timeZone: string
+  /** The beginning of the hash of the content for which the windows do not count. */
+  readonly now: string | undefined
   /** An administrator raises it to have the same content tried again. */
   readonly retry: number
   /** The nodes whose claims, proofs and vetoes do not count. Compared exactly. */
@@ -43,6 +57,12 @@ export const DEFAULT_PLAN: Plan = {
   maxVetoes: 1,
   maxSilent: 2,
   spreadUs: 2 * MINUTE_US,
+  zones: [],
+  zoneLabel: 'topology.kubernetes.io/zone',
+  restUs: 0,
+  windows: [],
+  timeZone: 'UTC',
+  now: undefined,
   retry: 0,
   excluded: [],
 }
@@ -55,7 +75,14 @@ const MOST_WAVES = 10
  * to 60 characters, fit into the record.
  */
 const MOST_KEYS = 64
-const LONGEST_SPREAD_US = 24 * HOUR_US
+const LONGEST_US = 24 * HOUR_US
+const MOST_ZONES = 20
+const MOST_WINDOWS = 14
+/** Values and names of labels. None has a colon, so none looks like a setting to the policy. */
+const ZONE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const LABEL = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const TIME_ZONE = /^(?=.{1,64}$)[A-Za-z][-A-Za-z0-9_+]*(?:\/[-A-Za-z0-9_+]+)*$/
+const HASH = /^[0-9a-f]{12,64}$/
 
 /**
  * How each setting is read: the part of the plan that it sets, or undefined if the value is
@@ -66,7 +93,13 @@ const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Parti
   witnesses: whole('witnesses', 1, 20),
   maxVetoes: whole('maxVetoes', 1, MOST_VETOES),
   maxSilent: whole('maxSilent', 0, 20),
-  spread: { read: readSpread, expected: 'a duration of at most 24h, as in 2m' },
+  spread: { read: readDuration('spreadUs'), expected: 'a duration of at most 24h, as in 2m' },
+  zones: { read: readZones, expected: `at most ${MOST_ZONES} values of a label, each once, as in [zone-a, zone-b]` },
+  zoneLabel: { read: readWord('zoneLabel', LABEL), expected: 'the name of a label of Nodes' },
+  rest: { read: readDuration('restUs'), expected: 'a duration of at most 24h, as in 30m' },
+  windows: { read: readWindows, expected: `at most ${MOST_WINDOWS} windows, as in [Mon-Fri 22:00-05:00, Sat-Sun 00:00-24:00]` },
+  timeZone: { read: readWord('timeZone', TIME_ZONE), expected: 'the name of a time zone, as in Europe/Berlin' },
+  now: { read: readWord('now', HASH), expected: 'the hash of a content, or its first 12 characters or more' },
   retry: whole('retry', 0, 999_999_999),
 }
 
@@ -128,9 +161,33 @@ function whole(name: keyof Plan, least: number, most: number) {
   return { read, expected: `a whole number from ${least} to ${most}` }
 }
 
-function readSpread(text: string): Partial<Plan> | undefined {
-  const parsed = parseDuration(text)
-  return parsed.ok && parsed.us <= LONGEST_SPREAD_US ? { spreadUs: parsed.us } : undefined
+function readDuration(name: keyof Plan) {
+  return (text: string): Partial<Plan> | undefined => {
+    const parsed = parseDuration(text)
+    return parsed.ok && parsed.us <= LONGEST_US ? { [name]: parsed.us } : undefined
+  }
+}
+
+function readWord(name: keyof Plan, pattern: RegExp) {
+  return (text: string): Partial<Plan> | undefined => (pattern.test(text) ? { [name]: text } : undefined)
+}
+
+function readZones(text: string): Partial<Plan> | undefined {
+  const zones = readList(text)
+  const isValid = zones?.every((zone) => ZONE.test(zone)) === true && new Set(zones).size === zones.length
+  return zones !== undefined && isValid && zones.length <= MOST_ZONES ? { zones } : undefined
+}
+
+function readWindows(text: string): Partial<Plan> | undefined {
+  const windows = readList(text)?.map(parseWindow)
+  const known = windows?.filter((window) => window !== undefined)
+  return known !== undefined && known.length === windows?.length && known.length <= MOST_WINDOWS ? { windows: known } : undefined
+}
+
+/** The words in brackets, with commas between. */
+function readList(text: string): readonly string[] | undefined {
+  const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
+  return list?.split(',').map((word) => word.replace(/^ +| +$/g, ''))
 }
 
 /**
@@ -138,26 +195,47 @@ function readSpread(text: string): Partial<Plan> | undefined {
  * all nodes.
  */
 function readWaves(text: string): Partial<Plan> | undefined {
-  const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
-  if (list === undefined) return undefined
-  const percents = list.split(',').map((word) => /^ *((?:0|[1-9][0-9]{0,2})(?:\.[0-9]{1,2})?)% *$/.exec(word)?.[1])
+  const percents = readList(text)?.map((word) => /^((?:0|[1-9][0-9]{0,2})(?:\.[0-9]{1,2})?)%$/.exec(word)?.[1])
+  if (percents === undefined) return undefined
   const waves = percents.map((percent) => (percent === undefined ? Number.NaN : Number(percent)))
   const rising = waves.every((wave, index) => wave > (waves[index - 1] ?? 0) && wave <= 100)
   if (!rising || waves.length > MOST_WAVES) return undefined
   return { waves: waves.at(-1) === 100 ? waves : [...waves, 100] }
 }
 
+/** The zones of a plan, as a node remembers them. */
+export const isZoneOrder = shape({ label: isText, zones: listOf(isText) })
+export type ZoneOrder = TypeOf<typeof isZoneOrder>
+
+/** undefined: nodes have one order. */
+export function zoneOrderOf({ zones, zoneLabel }: Plan): ZoneOrder | undefined {
+  return zones.length === 0 ? undefined : { label: zoneLabel, zones }
+}
+
 /**
  * The record has the number of a stage, whose share follows from the plan. If `waves` is edited in
  * mid-rollout, a stage is open to the smaller of its shares before and after. Otherwise the edit
- * could finish a halted rollout, or skip stages that nobody has proved.
+ * could finish a halted rollout, or skip stages that nobody has proved. For the same reason, the
+ * zones stay as they were: another order would let nodes start that had to wait.
  *
  * @param began the waves with which this node first saw the rollout; undefined: not known
+ * @param order the zones at the same time; undefined: there were none
  */
-export function keepWaves(plan: Plan, began: readonly number[] | undefined): Plan {
+export function keepOrder(plan: Plan, began: readonly number[] | undefined, order: ZoneOrder | undefined): Plan {
+  if (began === undefined) return plan
   const { waves } = plan
-  const longer = began !== undefined && began.length > waves.length ? began : waves
-  return { ...plan, waves: longer.map((_, index) => Math.min(waves[index] ?? 100, began?.[index] ?? 100)) }
+  const longer = began.length > waves.length ? began : waves
+  return {
+    ...plan,
+    waves: longer.map((_, index) => Math.min(waves[index] ?? 100, began[index] ?? 100)),
+    zones: order?.zones ?? [],
+    zoneLabel: order?.label ?? plan.zoneLabel,
+  }
+}
+
+/** The settings that say when nodes start, as text. */
+export function paceOf({ windows, timeZone, now, restUs, spreadUs }: Plan): string {
+  return JSON.stringify([windows.map(({ text }) => text), timeZone, now, restUs, spreadUs])
 }
 
 /** Stages 0 and 1 are open to witnesses only. Each later one, up to this, opens a wave. */
@@ -183,4 +261,9 @@ export function isFinished(plan: Plan, stage: number): boolean {
 /** How many proofs open the stage after this one. */
 export function proofsNeeded({ witnesses }: Plan, stage: number): number {
   return stage === 0 ? 1 : witnesses
+}
+
+/** How many vetoes halt a stage. A finished one is halted for control planes alone. */
+export function vetoesNeeded({ maxVetoes }: Plan, stage: number): number {
+  return stage === 0 ? 1 : maxVetoes
 }

@@ -2,7 +2,7 @@
 /** How far a rollout has come, for the condition, `status`, metrics and the command line. Pure. */
 import { isFlag, isNumber, isText, listOf, shape, type TypeOf } from '../values/json-shape.ts'
 import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'
-import type { RolloutRecord } from './record.ts'
+import { GUARD_PREFIX, type RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
 import { listSilent, type Tally, tally } from './standing.ts'
 
@@ -69,4 +69,19 @@ export function describeOwnStage(plan: Plan, share: number): string {
   const wave = plan.waves.findIndex((percent) => share * 100 < percent)
   const stage = wave === -1 ? lastStageOf(plan) : wave + 2
   return `this node starts in stage ${stage} (${describeShare({ openPercent: openPercent(plan, stage) })})`
+}
+
+/** Who halted a rollout and why, in a sentence. */
+export function describeVetoes(vetoes: Progress['vetoes']): string {
+  const nodes = vetoes.filter(({ node }) => !isGuard(node)).map(({ node, reason }) => `${node} (${reason})`)
+  const guards = vetoes.filter(({ node }) => isGuard(node)).map(({ reason }) => reason)
+  return [
+    ...(nodes.length === 0 ? [] : [`it failed on ${nodes.join(', ')}`]),
+    ...(guards.length === 0 ? [] : [`rollout status halted it: ${guards.join('; ')}`]),
+  ].join('; ')
+}
+
+/** Who wrote a veto is no node, but halts the rollout for others: see `guard.ts`. */
+export function isGuard(node: string): boolean {
+  return node.startsWith(GUARD_PREFIX)
 }

@@ -85,6 +85,11 @@ export type ParsedRecord = { readonly ok: true; readonly record: RolloutRecord }
 export const EMPTY_RECORD: RolloutRecord = { state: undefined, entries: new Map(), texts: new Map() }
 export const STATE_KEY = 'state'
 export const NODE_PREFIX = 'node.'
+/**
+ * Who halts a rollout from outside writes vetoes as `guard_1`. No Node can have a name with `_`,
+ * and agents of every version read such a veto as one of a node.
+ */
+export const GUARD_PREFIX = 'guard_'
 
 /** As `deploy/admission/rollout.yaml` has it. */
 const STATE = /^1 ([0-9]{1,9}) ([0-9]{1,2}) ([-0-9a-f]{1,64}) ([-0-9a-f]{1,36}) ([0-9]{1,20}) ([0-9]{1,9})$/

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The rules of a rollout, in the order of `decide.ts`, which says when each applies. Pure.
- * docs/rollout.md, "The rules", has R1 to R9.
+ * The rules of a rollout but for those by which stages go on, which `stage-rules.ts` has. Their
+ * order is in `decide.ts`, which says when each applies. Pure. docs/rollout.md, "The rules", has R1
+ * to R9.
  */
 
 import { formatDuration } from '../values/durations.ts'
-import { claimDelayUs, restUs } from './order.ts'
+import { recordRestUs } from './order.ts'
 import { freeShare, isFinished, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from './plan.ts'
-import { describeOwnStage, describeStage } from './progress.ts'
+import { describeStage, describeVetoes } from './progress.ts'
 import { MOST_VETOES, type RolloutState } from './record.ts'
 import {
   afterRestUs,
@@ -15,16 +16,18 @@ import {
   goes,
   keeps,
   listSilent,
-  placeFreeAtUs,
+  paceBeganUs,
   type Rollout,
   type Standing,
   vetoesRestoredAtUs,
   waits,
   waitsForEvidence,
+  waitsForWindow,
   waitsUntil,
+  withWindow,
 } from './standing.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn } from './view.ts'
-import { writeAdvance, writeBegin, writeClaim, writeProof, writeVeto } from './write.ts'
+import { writeBegin, writeProof, writeVeto } from './write.ts'
 
 /**
  * R4. The record was deleted and recreated, or restored. The nodes on which the content failed
@@ -53,13 +56,12 @@ export function halt(_standing: Standing, rollout: Rollout): RolloutDecision | u
  * Control planes halt at `maxVetoes` even when the rollout is finished: they still start one at a
  * time, so a veto still protects the next one (R8).
  */
-function haltControlPlanes({ plan }: Standing, rollout: Rollout): RolloutDecision | undefined {
+export function haltControlPlanes({ plan }: Standing, rollout: Rollout): RolloutDecision | undefined {
   return rollout.vetoes.length >= plan.maxVetoes ? haltedBy(rollout) : undefined
 }
 
 function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
-  const reports = vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
-  return { turn: { kind: 'halted', detail: `it failed on ${reports}; ${describeRemedy(state.retry)}` }, follow: true }
+  return { turn: { kind: 'halted', detail: `${describeVetoes(vetoes)}; ${describeRemedy(state.retry)}` }, follow: true }
 }
 
 /** @param retry with which the content failed */
@@ -85,13 +87,16 @@ export function waitForSilent({ plan }: Standing, { claims, finished }: Rollout)
 export function begin(standing: Standing): RolloutDecision | undefined {
   const { node, nowUs, rollout } = standing
   if (rollout !== undefined && !cameAfterwards(standing)) return undefined
-  const what =
+  const why =
     rollout === undefined ? 'its rollout has not begun' : 'its rollout finished before this node used the config, so a new one begins'
+  const what = withWindow(standing, why)
   if (!node.ready.ok) return waits(`${what}; this node cannot begin it now: ${node.ready.detail}`)
   const dispute = findDispute(standing)
   if (dispute !== undefined) return waits(dispute)
   const rests = node.controlPlane || isOfAnotherConfig(standing)
   const atUs = rests ? afterRestUs(standing) : claimAtUs(standing, 0)
+  const shut = waitsForWindow(standing, atUs, what)
+  if (shut !== undefined) return shut
   if (nowUs < atUs) return waitsUntil(atUs, `${what}; other nodes come first, then this one`)
   const unproven = waitsForEvidence(standing, what)
   if (unproven !== undefined) return unproven
@@ -196,7 +201,7 @@ export function prove(standing: Standing): RolloutDecision | undefined {
  * witness looks on for a while, as long as the rollout is on its way.
  */
 function mayBeLost({ nowUs, node, rollout, observation: { changedUs } }: Standing): boolean {
-  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * restUs(node.trialUs)
+  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * recordRestUs(node.trialUs)
 }
 
 /** R2: also after a crash between the write and the start. */
@@ -226,8 +231,9 @@ export function goAgain(standing: Standing): RolloutDecision | undefined {
 }
 
 /**
- * A new node that joins a finished rollout starts at once. Older nodes may join with many others,
- * as when the agent is installed on a whole fleet.
+ * A new worker that joins a finished rollout starts at once, and waits for no window: nothing runs
+ * on it yet. Older nodes may join with many others, as when the agent is installed on a whole
+ * fleet.
  */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   const { node, plan, place } = standing
@@ -238,82 +244,26 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
 }
 
 /**
- * The spread begins when this node is let go, so also when a pause, a halt or a silence is over.
- * Otherwise all nodes that waited for that would start at once.
+ * The rest of a window is for what a start takes from its turn on: else the last nodes of the
+ * spread would lose theirs each time.
  */
-function goSpread({ nowUs, place, plan, observation }: Standing, detail: string): RolloutDecision {
-  const atUs = (observation.letGoUs ?? nowUs) + Math.floor(place.spread * plan.spreadUs)
-  const decision = nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(plan.spreadUs)}`) : goes(detail)
+const SPREAD_OF_WINDOW = 0.9
+
+/**
+ * The spread begins when this node is let go, so also when a pause, a halt or a silence is over, a
+ * window opens, or an edit of the plan ends a wait. Otherwise all nodes that waited for that would
+ * start at once. It is shorter than the window: else the nodes that come late in it would wait for
+ * the next one each time. Nodes that the window closes on start in the next one, so a stage that
+ * opens at its end starts no crowd.
+ */
+function goSpread(standing: Standing, detail: string): RolloutDecision {
+  const { nowUs, place, plan, observation, window } = standing
+  const fromUs = Math.max(observation.letGoUs ?? nowUs, paceBeganUs(standing))
+  const isBounded = window.kind === 'open' || window.kind === 'closed'
+  const spreadUs = isBounded ? Math.min(plan.spreadUs, Math.floor(SPREAD_OF_WINDOW * (window.closesUs - window.opensUs))) : plan.spreadUs
+  const atUs = fromUs + Math.floor(place.spread * spreadUs)
+  const decision =
+    waitsForWindow(standing, atUs, withWindow(standing, detail)) ??
+    (nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(spreadUs)}`) : goes(detail))
   return { ...decision, letGo: true }
-}
-
-/** Why a node waits for a later stage. */
-function describeWaiting({ plan, place, node }: Standing, rollout: Rollout): string {
-  const stage = describeStage(plan, rollout.state.stage, rollout)
-  return node.controlPlane ? `${stage}; control planes start it one at a time` : `${stage}; ${describeOwnStage(plan, place.share)}`
-}
-
-const REMEDY = 'check that node; if it is gone for good, raise retry in the plan'
-
-/**
- * R8: control planes always claim, one unproven at a time. Another control plane that is silent
- * stops this one for as long, also when the rollout is finished: the content may have killed it. So
- * a person has to look.  Stage 0 counts control planes among the other claims: at most needed +
- * maxSilent nodes may start a content that no node has proved.
- */
-export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
-  if (!standing.node.controlPlane) return undefined
-  const stopped = haltControlPlanes(standing, rollout)
-  if (stopped !== undefined) return stopped
-  const [silent] = listSilent(rollout.controlPlanes)
-  const other = silent ?? rollout.controlPlanes[0]
-  if (other !== undefined) {
-    const state = silent === undefined ? 'is still on trial' : `has not reported in time: ${REMEDY}`
-    return waits(`${describeWaiting(standing, rollout)}; ${other.node} claimed it and ${state}`)
-  }
-  const freeUs = rollout.state.stage === 0 ? placeFreeAtUs(standing, rollout) : 0
-  if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
-  const until = `this one waits until the record has not changed for ${formatDuration(restUs(standing.node.trialUs))}`
-  return claimAt(standing, rollout, Math.max(freeUs, afterRestUs(standing)), until)
-}
-
-/**
- * R1, claims: a node that is not free starts as a witness, while there is room. R2: once a
- * generation.
- */
-export function claimAsWitness(standing: Standing, rollout: Rollout): RolloutDecision {
-  const freeUs = placeFreeAtUs(standing, rollout)
-  if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
-  const until = 'it becomes a witness earlier if a place is free at its turn'
-  return claimAt(standing, rollout, claimAtUs(standing, rollout.state.stage, freeUs), until)
-}
-
-/** @param until what the node waits for before `atUs` */
-function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: string): RolloutDecision {
-  const { node, nowUs } = standing
-  const detail = describeWaiting(standing, rollout)
-  if (rollout.mine !== undefined) return waits(`${detail}; ${describeVeto(standing)}`)
-  if (!node.ready.ok) return waits(`${detail}; this node cannot become a witness now: ${node.ready.detail}`)
-  if (nowUs < atUs) return waitsUntil(atUs, `${detail}; ${until}`)
-  const unproven = waitsForEvidence(standing, detail)
-  if (unproven !== undefined) return unproven
-  return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
-}
-
-/** A node that knows nothing of its own veto was made anew, or took the name of another machine. */
-function describeVeto({ node }: Standing): string {
-  return `the record has a veto of ${node.name}, and this node knows of no failure: if it was rebuilt since, raise retry in the plan`
-}
-
-/**
- * R1, the next stage. The write of the last proof opens it. If a change of the plan makes the
- * proofs sufficient afterwards (fewer witnesses, or more vetoes), a waiting node opens it.
- */
-export function advance(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
-  const { node, nowUs, observation, place } = standing
-  if (rollout.finished || rollout.proofs < rollout.needed) return undefined
-  const atUs = observation.changedUs + claimDelayUs(place, 1, node)
-  const detail = describeWaiting(standing, rollout)
-  if (nowUs < atUs) return waitsUntil(atUs, detail)
-  return writeAdvance(standing, rollout, { kind: 'wait', detail: `${detail}; this node opens the next stage now` })
 }

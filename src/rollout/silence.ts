@@ -47,6 +47,11 @@ export const isObservation = shape({
    */
   letGoUs: optional(isNumber),
   /**
+   * The settings of the plan that say when nodes start, and since when this node has seen them. An
+   * edit of them may end the wait of a whole fleet.
+   */
+  pace: optional(shape({ text: isText, sinceUs: isNumber })),
+  /**
    * When this node found that the record had lost entries that it had seen there: somebody deleted
    * and recreated it, or restored a backup. undefined: never.
    */
@@ -70,6 +75,8 @@ interface Sighting {
   readonly assignment: number
   /** The `retry` of the plan; 0 where that cannot be read. */
   readonly retry: number
+  /** `paceOf` the plan; empty where that cannot be read. undefined: nothing is decided on this. */
+  readonly pace?: string | undefined
   readonly nowUs: number
   /**
    * How much of the time since the observation before this one had contact: an open watch, or an
@@ -101,9 +108,14 @@ export function observeRecord(known: Observation | undefined, sighting: Sighting
     position,
     positionSinceUs: samePosition ? here.positionSinceUs : nowUs,
     letGoUs: sameContent ? here.letGoUs : undefined,
+    pace: observePace(before?.pace, sighting),
     lostUs: before !== undefined && wentBack(before, recordUid, position) ? nowUs : before?.lostUs,
     claims: observeClaims(here, record, contactUs),
   }
+}
+
+function observePace(before: Observation['pace'], { pace, nowUs }: Sighting): Observation['pace'] {
+  return pace === undefined || pace === before?.text ? before : { text: pace, sinceUs: nowUs }
 }
 
 /** @param letGo what was decided on this observation */

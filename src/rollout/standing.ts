@@ -3,11 +3,12 @@
  * The Standing: what several rules derive from a view, computed once for each decision. And the
  * decisions that rules have in common. Pure.
  */
-import { claimDelayUs, claimWindowUs, lookUs, type Place, placeOf, restUs } from './order.ts'
-import { isFinished, type Plan, proofsNeeded } from './plan.ts'
+import { claimDelayUs, claimsEndUs, lookUs, type Place, placeOf, recordRestUs, turnDelayUs } from './order.ts'
+import { isFinished, type Plan, proofsNeeded, vetoesNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutNode, RolloutTurn } from './view.ts'
+import type { WindowTurn } from './window-turn.ts'
 
 /** A view in which everything could be read. */
 export interface Standing {
@@ -18,6 +19,7 @@ export interface Standing {
   readonly record: RolloutRecord
   readonly resourceVersion: string
   readonly observation: Observation
+  readonly window: WindowTurn
   readonly place: Place
   /** undefined: the record is not about this content, and the next generation has to begin. */
   readonly rollout: Rollout | undefined
@@ -36,7 +38,7 @@ export type BegunRule = (standing: Standing, rollout: Rollout) => RolloutDecisio
 
 export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
   const { node, config, plan, record, observation } = standing
-  const place = placeOf(node.uid, config.hash)
+  const place = placeOf(node, config.hash, plan)
   const { state } = record
   if (state === undefined || state.hash !== config.hash || plan.retry > state.retry) return { ...standing, place, rollout: undefined }
   const mine = plan.excluded.includes(node.name) ? undefined : record.entries.get(node.name)
@@ -52,22 +54,60 @@ export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): S
 }
 
 /**
- * When this node claims by its place (R1). The delay runs from the opening of the stage. Once that
- * is over for every node, it runs from the last change, so that a place that becomes free late does
- * not call all of them at once.
+ * When this node claims by its place (R1). The delay runs from the opening of the stage, or from
+ * the end of its rest, the opening of the window, or another end of a wait, if that is later. Once
+ * that is over for every node, it runs from the last change, so that a place that becomes free late
+ * does not call all of them at once.
+ *
+ * @param restsUntilUs the end of the stage's rest; 0: there is none
+ * @param freeUs when a place is free
  */
-export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
-  const { node, place, observation } = standing
+export function claimAtUs(standing: Standing, stage: number, restsUntilUs = 0, freeUs = 0): number {
+  const { node, plan, place, observation } = standing
   const { positionSinceUs, changedUs } = observation
-  const fromUs = changedUs > positionSinceUs + 3 * claimWindowUs(node.trialUs) ? changedUs : positionSinceUs
-  return Math.max(fromUs, openUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, stage, node)
+  const openedUs = Math.max(positionSinceUs, restsUntilUs, paceBeganUs(standing))
+  const fromUs = changedUs > openedUs + claimsEndUs(plan, node.trialUs) ? changedUs : openedUs
+  return Math.max(fromUs, freeUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, stage, node, plan)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
-export function afterRestUs(standing: Standing): number {
+export function afterRestUs(standing: Standing, openUs = 0): number {
   const { node, place, observation } = standing
-  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + restUs(node.trialUs)
-  return Math.max(restedUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, 1, node)
+  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + recordRestUs(node.trialUs)
+  return Math.max(restedUs, openUs, vetoesRestoredAtUs(standing), paceBeganUs(standing)) + turnDelayUs(place, node)
+}
+
+/**
+ * From when delays and the spread count at the earliest: when the present window opened, or the
+ * next one opens, or an edit of the plan said when nodes start. Else an edit that ends a wait, as
+ * with `now`, would start all that waited at once.
+ */
+export function paceBeganUs({ window, observation: { pace } }: Standing): number {
+  const opensUs = window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0
+  return Math.max(opensUs, pace?.sinceUs ?? 0)
+}
+
+/**
+ * Until when the plan lets nobody claim in this stage, counted from when this node saw it open: a
+ * node that was rebooted counts anew, since it does not know for how long the stage had been open.
+ */
+export function stageRestsUntilUs({ plan, observation }: Standing): number {
+  return plan.restUs === 0 ? 0 : observation.positionSinceUs + plan.restUs
+}
+
+/**
+ * The wait for a window. undefined: one is open, or the content waits for none.
+ *
+ * @param atUs when the node starts, or claims, in the next window
+ */
+export function waitsForWindow({ window }: Standing, atUs: number, detail: string): RolloutDecision | undefined {
+  if (window.kind === 'unknown') return waits(detail)
+  return window.kind === 'closed' ? waitsUntil(atUs, detail) : undefined
+}
+
+/** Adds that the windows are closed, and until when. */
+export function withWindow({ window }: Standing, detail: string): string {
+  return 'detail' in window ? `${detail}; ${window.detail}` : detail
 }
 
 /**
@@ -169,7 +209,7 @@ export function tally(plan: Plan, state: RolloutState, record: RolloutRecord, ob
       .map(open),
     vetoes,
     finished,
-    halted: !finished && vetoes.length >= (state.stage === 0 ? 1 : plan.maxVetoes),
+    halted: !finished && vetoes.length >= vetoesNeeded(plan, state.stage),
   }
 }
 

@@ -4,9 +4,10 @@
  * then the config, both at the newest (R3): where they differ, the config is newer. Pure.
  */
 import { anyOf, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
-import type { ParsedPlan } from './plan.ts'
+import type { ParsedPlan, ZoneOrder } from './plan.ts'
 import type { RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
+import type { ZoneOffsets } from './windows.ts'
 
 export interface RolloutView {
   /** CLOCK_MONOTONIC. */
@@ -14,7 +15,21 @@ export interface RolloutView {
   readonly node: RolloutNode
   readonly config: RolloutConfig
   readonly record: RecordReading
+  /** For the windows of the plan. undefined: the API server has not told the time yet. */
+  readonly time?: RolloutTime | undefined
 }
+
+export interface RolloutTime {
+  /** By the clock of the API server. */
+  readonly nowMs: number
+  /** A time zone, as it was asked for last. undefined: there has been no answer. */
+  readonly zone?: ZoneAnswer | undefined
+}
+
+export type ZoneAnswer =
+  | { readonly ok: true; readonly offsets: ZoneOffsets }
+  /** The time zone does not exist, or reading it failed. */
+  | { readonly ok: false; readonly timeZone: string; readonly detail: string }
 
 /** The config as it was read after the record. */
 export interface RolloutConfig {
@@ -55,7 +70,8 @@ export interface RolloutNode {
    */
   readonly arrival: TypeOf<typeof isArrival>
   /**
-   * The Node was created less than the plan's spread ago. undefined: before, or that is not known.
+   * The Node was created a short while ago: less than the plan's spread, or some minutes.
+   * undefined: before, or that is not known.
    */
   readonly young?: true | undefined
   /** The hash of the content that all below is about, and that this node would start. */
@@ -88,6 +104,10 @@ export interface RolloutNode {
    * seen no plan that can be used. Kept on disk.
    */
   readonly waves: readonly number[] | undefined
+  /** The zones of that plan. undefined: it had none. */
+  readonly zones?: ZoneOrder | undefined
+  /** The label of the Node that names its zone. undefined: it has none, or no zones are known. */
+  readonly zone?: { readonly label: string; readonly value: string } | undefined
   /**
    * Whether nothing but its turn keeps this node from activating the content: it is downloaded and
    * accepted, and no pause, drain or window is waited for.

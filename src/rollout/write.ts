@@ -116,9 +116,9 @@ function detailOf(data: Readonly<Record<string, string | null>>): string {
 /**
  * In bytes, so that it has at most as many characters, which is what the admission policy counts.
  */
-const LONGEST_REASON = 160
+export const LONGEST_REASON = 160
 
-function nodeKey(nodeName: string): string {
+export function nodeKey(nodeName: string): string {
   return `${NODE_PREFIX}${nodeName}`
 }
 

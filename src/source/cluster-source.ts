@@ -186,7 +186,7 @@ export class ClusterSource implements AssignmentSource {
         this.#logIdentity(view.identity.uid, view.object)
         this.#nodeUid = view.identity.uid
         this.#deps.onNode?.(view.identity.uid, view.object, view.form)
-        const before = this.#node
+        const before = this.#node === undefined ? undefined : this.desired()
         const metadata = metadataOf(view.object)
         const paused = metadata && readPause(metadata, 'Node', nodeName)
         this.#node = { object: view.object, facts: readNodeFacts(view.object, this.#channels), paused }
@@ -194,7 +194,7 @@ export class ClusterSource implements AssignmentSource {
         const isShownAnew = this.#isShownWanted && !isDeepStrictEqual(this.#shown, shown)
         this.#shown = shown
         this.#watchFleet(needsFleet(view.object, this.#channels))
-        this.#resolve(isShownAnew || before?.paused?.by !== paused?.by || !isDeepStrictEqual(before?.facts, this.#node.facts))
+        this.#resolve(isShownAnew || !isDeepStrictEqual(before, this.desired()))
       }
     }
   }

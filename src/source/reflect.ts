@@ -58,10 +58,13 @@ export type WatchEnd = {
 }
 
 /**
- * The first thing to do after the connection of a working watch broke, or an overloaded server
- * refused one.
+ * The request that follows where a working watch breaks, or a server that restarts takes none.
  */
-export type AfterBreak = 'watch' | 'read'
+export interface AfterBreak {
+  readonly first: 'watch' | 'read'
+  /** Over what time the agents of a fleet begin. */
+  readonly withinMs: number
+}
 
 export interface Next {
   readonly state: ReflectState
@@ -86,6 +89,13 @@ const WORKING_WATCH_MS = 10_000
 /** Right after an assignment, a 403 may come from an authorizer that has not seen it yet. */
 const FORBIDDEN_TRIES = 3
 const SHORTEST_WATCH_MS = 30_000
+/**
+ * Over what time the agents of a fleet open their watches again, when an API server goes away: each
+ * has two or more, and all of them break at the same moment.
+ */
+const WATCH_AGAIN: AfterBreak = { first: 'watch', withinMs: 10_000 }
+/** How often a watch is asked for again before the object is read: over a minute and a half. */
+const MOST_REOPENS = 4
 
 export const INITIAL: ReflectState = {
   reads: 'list',
@@ -134,18 +144,17 @@ export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTimi
 }
 
 /**
- * Transitions: after a regular end, watch on from there; after a working watch whose connection
- * broke, and after a watch that an overloaded server refused, too, but read within minutes; after
- * repeated 403 answers, poll; after anything else, and without a resourceVersion to go on from,
- * read again.
+ * Transitions: after a regular end, watch on from there; where the server went away, and after a
+ * watch that an overloaded server refused, too, but read within minutes; after repeated 403
+ * answers, poll; after anything else, and without a resourceVersion to go on from, read again.
  *
- * @param afterBreak `read`: read again also where the watch could go on
+ * @param afterBreak default: watch again
  */
 export function afterWatch(
   state: ReflectState,
   { end, resourceVersion, livedMs }: WatchEnd,
   timing: ReflectTiming,
-  afterBreak: AfterBreak = 'watch',
+  { first, withinMs }: AfterBreak = WATCH_AGAIN,
 ): Next {
   const worked = isWorking(livedMs)
   const failures = worked ? 0 : state.failures
@@ -160,18 +169,34 @@ export function afterWatch(
     const waitMs = backoffMs(1, timing.random, end.retryAfterMs)
     return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, immediate: false, report: undefined }
   }
-  const isBroken = worked && end.kind === 'unreachable'
+  const isAway = end.kind === 'unreachable' || (end.kind === 'refused' && end.status >= 500)
   // A list comes from etcd, which is the last thing that an overloaded server needs.
   const isOverloaded = end.kind === 'refused' && end.status === 429
   // Without a resourceVersion, no watch tells that the object was deleted before it.
-  if (afterBreak === 'watch' && resourceVersion !== '' && (isBroken || isOverloaded))
-    return retry({ ...state, resourceVersion, failures, forbidden: 0, resyncAtMs: soonerResync(state, timing) }, end, timing, undefined)
-  if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined)
+  if (first === 'watch' && resourceVersion !== '' && (isOverloaded || (isAway && failures < MOST_REOPENS))) {
+    const next = { ...state, resourceVersion, failures, forbidden: 0, resyncAtMs: soonerResync(state, timing) }
+    return retry(next, end, timing, undefined, isAway ? reopenMs(failures, withinMs, timing) : 0)
+  }
+  if (!isForbidden(end)) {
+    const readMs = isAway && worked ? reopenMs(0, withinMs, timing) : 0
+    return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined, readMs)
+  }
   const forbidden = state.forbidden + 1
   if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, timing, undefined)
   const watchAgainAtMs = timing.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, timing)
   const polling = { ...state, polling: true, resourceVersion: undefined, failures: 0, forbidden: 0, watchAgainAtMs }
   return { state: polling, waitMs: 0, immediate: false, report: undefined }
+}
+
+/**
+ * The agents of a fleet begin at any time within `withinMs`. Who found no server then comes ever
+ * later, and never at once with the others.
+ *
+ * @param failures since the watch worked
+ */
+function reopenMs(failures: number, withinMs: number, timing: ReflectTiming): number {
+  if (failures === 0) return timing.random() * withinMs
+  return Math.min(MINUTE_MS, withinMs * 2 ** failures) * between(0.5, 1, timing)
 }
 
 /**
@@ -188,9 +213,16 @@ export function isWorking(livedMs: number): boolean {
   return livedMs >= WORKING_WATCH_MS
 }
 
-function retry(state: ReflectState, failure: RequestFailure | undefined, timing: ReflectTiming, report: Next['report']): Next {
+function retry(
+  state: ReflectState,
+  failure: RequestFailure | undefined,
+  timing: ReflectTiming,
+  report: Next['report'],
+  notBeforeMs = 0,
+): Next {
   const failures = state.failures + 1
-  const waitMs = backoffMs(failures, timing.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
+  const backoff = backoffMs(failures, timing.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
+  const waitMs = Math.max(backoff, notBeforeMs)
   return { state: { ...state, failures }, waitMs, immediate: false, report }
 }
 

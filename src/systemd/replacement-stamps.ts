@@ -172,13 +172,13 @@ interface KnownStamps {
  * the time is not known.
  */
 function resolveStamp(content: InPlaceContent, { run, kept }: KnownStamps, { bootId, monotonicUs }: Instant): Stamp {
-  const stamp = { bootId, hash: content.hash, isLocal: content.isLocal }
+  const { hash, isLocal } = content
   const isOfBoot = (each: Stamp | undefined) => each?.bootId === bootId
   const last = [run, ...(kept ?? [])].filter((each) => each !== undefined && isOfBoot(each)).reduce(later, undefined)
-  if (last !== undefined && isOf(last, content)) return { ...stamp, sinceUs: last.sinceUs, foundUs: last.foundUs }
-  if (isOfBoot(run)) return { ...stamp, sinceUs: monotonicUs }
+  if (last !== undefined && isOf(last, content)) return { bootId, hash, isLocal, sinceUs: last.sinceUs, foundUs: last.foundUs }
+  if (isOfBoot(run)) return { bootId, hash, isLocal, sinceUs: monotonicUs }
   const isFromBefore = last === undefined && (kept ?? []).some((each) => isOf(each, content) || each.next === content.hash)
-  return isFromBefore || kept === undefined ? stamp : { ...stamp, foundUs: monotonicUs }
+  return { bootId, hash, isLocal, ...(!isFromBefore && kept !== undefined && { foundUs: monotonicUs }) }
 }
 
 /** The later of two stamps of this boot. One that could not be written is older than the other. */

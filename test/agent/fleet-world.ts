@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
+import { answerTimeZone } from '../../src/rollout/time-zone.ts'
 import { viewConfigMap } from '../../src/source/kube-object.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
@@ -119,6 +120,7 @@ export class FleetWorld {
   #openWorker(node: FleetNode): RolloutWorker {
     const { world, name } = node
     return new RolloutWorker({
+      askTimeZone: async (...asked) => answerTimeZone(...asked),
       nodeName: name,
       api: this.api.clientOf(name),
       pace: { nowMs: () => this.nowUs / 1000, random: () => 0.5, sleep: (ms, signal) => this.#sleep(ms, signal) },

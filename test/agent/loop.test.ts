@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
-import { Waker } from '../../src/agent/waker.ts'
+import { paceBy, Waker } from '../../src/agent/waker.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
@@ -592,6 +592,15 @@ t.test('Waker', async (t) => {
     await slept
     await waker.sleepUntil(Number.POSITIVE_INFINITY, clock, end.signal)
   })
+})
+
+t.test('a retry that is due in years does not come at once', async (t) => {
+  const { sleep } = paceBy({ now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) })
+  const end = new AbortController()
+  const { signal } = end
+  const first = await Promise.race([sleep(2 ** 40, signal).then(() => 'years'), sleep(20, signal).then(() => '20 ms')])
+  t.equal(first, '20 ms')
+  end.abort()
 })
 
 t.test('of a kubelet that has settled, systemd is asked once a minute', async (t) => {

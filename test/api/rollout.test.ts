@@ -5,6 +5,7 @@ import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
+import { answerTimeZone } from '../../src/rollout/time-zone.ts'
 import { RolloutEvents } from '../../src/source/rollout/rollout-events.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { MemoryRecords } from '../agent/memory-runtime.ts'
@@ -62,6 +63,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
 function startWorker(t: Test, world: World, name: string, { lagUs = 0 } = {}) {
   const counts = { wrote: [] as string[], conflicts: 0 }
   const worker = new RolloutWorker({
+    askTimeZone: async (...asked) => answerTimeZone(...asked),
     nodeName: name,
     api: world.api,
     pace: { nowMs: world.nowMs, random: Math.random, sleep: world.sleep },

@@ -34,7 +34,7 @@ t.test('an unknown flag is named as it was typed, and never taken for --help', a
   t.match(read('get', '-v5'), unknown('-v5'))
   t.match(read('get', '-w=false'), { line: { options: { watch: 'false' } }, problems: [] })
   t.match(read('get', '-wh'), { kind: 'help', command: { name: 'get' } })
-  t.match(read('versions', 'pods', '-w'), { problems: ['-w: only the command get takes this flag'] })
+  t.match(read('versions', 'pods', '-w'), { problems: ['-w: only the commands get, rollout status take this flag'] })
 })
 
 t.test('a hint names what was meant, or there is none', async (t) => {

@@ -6,7 +6,15 @@ import t, { type Test } from 'tap'
 import { type Computation, isComputationResult } from '../../src/cel/computation.ts'
 import { AGENT_VERSION } from '../../src/compose/kube-api.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
-import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
+import {
+  isComparison,
+  isConfigzAnswer,
+  isFactsResult,
+  isNothing,
+  isPreflightResult,
+  isReport,
+  isZoneAnswer,
+} from '../../src/helper/protocol.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import type { KnownUnit } from '../../src/subject/unit-state.ts'
@@ -139,4 +147,20 @@ t.test('evaluates expressions, and one that takes too much ends by the limit', a
   t.same(await evaluate('1'), { ok: true, values: [1] }, 'the next one goes to another helper')
   const doubled = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].reduce((inner, name) => `${ten}.map(${name}, ${inner})`, "'x'")
   await t.rejects(evaluate(doubled), /took too much memory|within|heap/)
+})
+
+t.test('reads a time zone, or says that there is none', async (t) => {
+  const helper = open(t)
+  const [fromMs, untilMs] = [Date.UTC(2027, 2, 20), Date.UTC(2027, 3, 5)]
+  const read = (timeZone: string) => helper.ask('timeZone', [timeZone, fromMs, untilMs], { check: isZoneAnswer, limitMs })
+  t.match(await read('Europe/Berlin'), {
+    ok: true,
+    offsets: {
+      offsets: [
+        { sinceMs: fromMs, offsetMs: 3_600_000 },
+        { sinceMs: Date.UTC(2027, 2, 28, 1), offsetMs: 7_200_000 },
+      ],
+    },
+  })
+  t.match(await read('Europe/Atlantis'), { ok: false, detail: 'there is no time zone Europe/Atlantis: correct timeZone in the plan' })
 })

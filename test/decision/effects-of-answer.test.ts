@@ -131,8 +131,8 @@ t.test('a restart that was requested', (t) => {
   const earlier = [restartTo(A)]
   const command = (facts: object = {}) =>
     ({ kind: 'restart-kubelet', record, earlier, health: health(A, { restartDueUntilUs: 9 }), ...facts }) as const
-  const written = (ok: boolean, detail: string): readonly Effect[] => {
-    const done = { ...record, outcome: { ok, detail } }
+  const written = (ok: boolean, detail: string, late: { mayBeTaken?: boolean } = {}): readonly Effect[] => {
+    const done = { ...record, outcome: { ok, detail, ...late } }
     return [
       { kind: 'put', record: 'restarts', value: [...earlier, done] },
       { kind: 'put', record: 'last-restart', value: done },
@@ -145,7 +145,7 @@ t.test('a restart that was requested', (t) => {
   t.strictSame(effectsOfRestart(command(), refused), [...written(false, 'no bus'), notDue, told], 'the next start is not the agent’s')
   t.strictSame(
     effectsOfRestart(command(), { ...refused, mayBeTaken: true }),
-    [...written(false, 'no bus'), told],
+    [...written(false, 'no bus', { mayBeTaken: true }), told],
     'systemd may do it all the same',
   )
   t.strictSame(effectsOfRestart(command({ health: undefined }), refused), [...written(false, 'no bus'), told], 'no health is known')

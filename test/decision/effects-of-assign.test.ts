@@ -194,3 +194,12 @@ t.test('what a return to local leaves, to go back to', (t) => {
   t.same(wayBack(assignedTo(A)), [], 'a config is assigned')
   t.end()
 })
+
+t.test('what a return to local left is kept while the next config is assigned, unless its record is damaged', async (t) => {
+  const onLeft = (facts: Partial<Snapshot>) =>
+    assigning(B, { ...assignedTo('local'), left: [hold(A)], ...facts }).filter(
+      (effect) => effect.kind === 'put' && effect.record === 'left',
+    )
+  t.strictSame(onLeft({}), [])
+  t.strictSame(onLeft({ leftDamaged: true }), [put('left', { sources: [] })])
+})

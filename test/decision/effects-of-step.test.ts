@@ -7,6 +7,7 @@ import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
+import { identityOfKey } from '../../src/subject/trial-key.ts'
 import { serving, snapshotOf } from '../evidence/samples.ts'
 import {
   A,
@@ -54,10 +55,34 @@ t.test('a return to local forgets what passed a trial, so that it has a whole on
   const onLocal = snapshot({ ...startsWith('local'), ...runs('local') })
   t.strictSame(records(reset, onLocal), [namesLocal('assigned'), NOTHING_PROVEN, ...everyRecord.slice(0, 2)], 'local runs already')
 
+  t.match(records(reset, snapshot({ ...runsNothing('stopped'), proven: undefined }))[2], NOTHING_PROVEN, 'nothing had passed')
+  t.match(records(reset, snapshot({ ...startsWith('local'), ...runs('local'), proven: keyOf('local') }))[1], NOTHING_PROVEN)
+
   const activate = { kind: 'activate', target: 'local', fallback: A, wiring: READY } as unknown as Action
   const returning = snapshot({ ...assignedTo('local'), left: [hold(A)] })
   const done = records(activate, returning).slice(-4)
   t.match(done, [{ kind: 'activate', target: 'local' }, NOTHING_PROVEN, left, { kind: 'stage-fallback', fallback: A }])
+  const other = { ...activate, target: B } as unknown as Action
+  t.notMatch(records(other, returning), [NOTHING_PROVEN], 'only local is left in this way')
+  t.notOk(records(other, returning).some((effect) => effect.kind === 'put' && effect.record === 'left'))
+})
+
+t.test('a return to local that was cut off goes on by the turn that it had, with what it left', async (t) => {
+  const reset = { kind: 'reset-to-local', from: A, shared: true } as const
+  const written = (step: Action) => records(step, snapshot()).flatMap((effect) => (effect.kind === 'put' ? [effect.record] : [effect.kind]))
+  t.match(records(reset, snapshot())[0], { record: 'spread', value: { source: 'local' } })
+  t.same(written(reset), ['spread', 'left', 'assigned', 'last-known-good', 'previous', 'trial-boots'])
+  t.same(written({ ...reset, from: 'local' }), ['assigned', 'last-known-good', 'previous', 'trial-boots'])
+})
+
+t.test('where nothing is known of what is in place, local may take its place', async (t) => {
+  const activate = { kind: 'activate', target: B, fallback: undefined, wiring: READY } as unknown as Action
+  const orElseLocal = (facts: object) =>
+    records(activate, inTrial({ nextStart: { kind: 'unknown', detail: '' }, ...facts })).flatMap((effect) =>
+      effect.kind === 'activate' ? [effect.orElseLocal] : [],
+    )
+  t.same(orElseLocal({}), [false], 'unless kubelet runs it')
+  t.same(orElseLocal({ ...runsNothing('failed'), assignedContent: undefined }), [true])
 })
 
 t.test('exits of local while nothing was assigned are no charge against it as a fallback', async (t) => {
@@ -117,6 +142,21 @@ t.test('a trial', async (t) => {
     { kind: 'put', record: 'previous', value: A },
     { kind: 'put', record: 'last-known-good', value: B },
   ]
+  t.strictSame(records(promote, inTrial({ proven: undefined })), moved)
+  const asked = { hold: 'none', rollback: undefined, retry: false, promote: { content: contentOf(B) } } as const
+  t.strictSame(
+    records({ kind: 'prove', key: keyOf(B) }, inTrial({ requests: asked })).slice(-3),
+    [{ kind: 'put', record: 'proven', value: { key: keyOf(B) } }, { kind: 'clear-request', request: 'promote' }, NO_TRIAL],
+    'as somebody has asked',
+  )
+  const contents = [{ hash: 'hash', content: contentOf(B) }]
+  const stagings = [{ config: 'kube-system/b', record: 'record', arrival: 'there', contents }] as const
+  const promotedOn = (lastKnownGood: typeof A) =>
+    records({ kind: 'prove', key: keyOf(B) }, inTrial({ stagings, lastKnownGood: hold(lastKnownGood) })).flatMap((effect) =>
+      effect.kind === 'put' && effect.record === 'stagings' ? effect.value.flatMap((each) => each.contents.map((of) => of.promotedOn)) : [],
+    )
+  t.strictSame(promotedOn(B), [identityOfKey(keyOf(B))], 'of last-known-good says on which kubelet')
+  t.strictSame(promotedOn(A), [], 'and of no other')
   t.strictSame(records(promote, inTrial()), moved, 'previous names what last-known-good did before that moves')
 })
 
@@ -130,6 +170,8 @@ t.test('a config that failed and is tried again has a whole trial', async (t) =>
     { kind: 'put', record: 'health', value: { exits: 0 } },
     NO_TRIAL,
   ])
+  const kept = records({ ...retry, recovered: true }, fallenBack({ proven: keyOf(B) }))
+  t.match(kept, [suspended, { kind: 'put', record: 'health' }, NO_TRIAL], 'what kubelet is healthy with again has proved itself')
   t.match(records(retry, fallenBack()), [suspended, { kind: 'put', record: 'health' }, NO_TRIAL], 'what another config proved stays')
 })
 
@@ -169,6 +211,12 @@ t.test('one more restart of a config that had proved itself', async (t) => {
   )
   t.match(again(undefined), [{ kind: 'put', record: 'health' }], 'is left to systemd')
   t.strictSame(again(undefined).length, 1)
+  const dueUntilUs = (effects: readonly Effect[]) =>
+    effects.flatMap((effect) => (effect.kind === 'put' && effect.record === 'health' ? [effect.value?.restartDueUntilUs] : []))
+  t.strictSame(dueUntilUs(again(record)), [ill.now.monotonicUs + ill.policy.startDeadlineUs], 'a restart is due')
+  t.strictSame(dueUntilUs(again(undefined)), [undefined])
+  const left = { kind: 'try-again', source: A, failure, record: undefined } as unknown as Action
+  t.strictSame(records(left, snapshot({ health: undefined })), [], 'nothing is known of its health')
 })
 
 t.test('a start after a restart that systemd refused is somebody’s, as far as anybody knows', async (t) => {
@@ -255,6 +303,7 @@ t.test('what a step tells', async (t) => {
       ['info: paused by x: no other version of it is activated, and one that fails is left until the pause is lifted'],
     ],
     [records('plan'), wasPaused('label'), [/^info: paused by plan/]],
+    [records('plan'), snapshot({ recordedChannelState: pausedBy(undefined) } as unknown as Partial<Snapshot>), [/^info: paused by plan/]],
     [records(undefined), wasPaused('label'), ['info: the cluster no longer pauses this node']],
     [records(undefined), snapshot(), []],
     [

@@ -4,7 +4,7 @@ import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
-import { LOCAL } from '../../src/subject/config-source.ts'
+import { describeSource, LOCAL } from '../../src/subject/config-source.ts'
 import { look } from './any-snapshot.ts'
 import {
   A,
@@ -42,6 +42,30 @@ const STATE_FILE =
 function keysOf(step: Step): readonly string[] {
   return step.kind === 'forgive' ? [...(step.suspend ?? []).map(({ key }) => key), ...step.drop] : [`step ${step.kind}`]
 }
+
+t.test('a config that kubelet is healthy with again before its fallback could be started', async (t) => {
+  const trouble = { step: 'activate' as const, about: describeSource(A), detail: 'read-only', retryAtUs: NOW_US + MINUTE_US }
+  const recovered = (us: number, facts: Partial<Verdict> = {}, more: Partial<Snapshot> = {}) =>
+    nextStep(
+      fallenBack({
+        ...runs(B, { startedAgoUs: us }),
+        ...startsWith(B),
+        health: health(B, { healthySinceUs: NOW_US - us }),
+        ...judged(verdict(B, 'provisional', { doubtful: true, ...facts })),
+        troubles: [trouble],
+        ...more,
+      }),
+    )
+  const step = { kind: 'retry-failed', verdict: { key: keyOf(B) }, number: 1, of: 3, recovered: true }
+  const left = { kind: 'activate' }
+  t.match(recovered(POLICY.toleranceUs), step, 'is not left')
+  t.match(recovered(POLICY.toleranceUs - 1), left, 'unless that was a moment ago')
+  t.match(recovered(POLICY.toleranceUs, { doubtful: undefined }), left, 'nor where it never passed a trial')
+  t.match(recovered(POLICY.toleranceUs, { reason: 'evidence' }), left, 'nor where it was healthy all the time')
+  t.match(recovered(POLICY.toleranceUs, { retrials: 3 }), left, 'nor without end')
+  t.match(recovered(POLICY.toleranceUs, {}, { troubles: [] }), left, 'nor where the fallback is to be had')
+  t.match(recovered(POLICY.toleranceUs, {}, { requests: { hold: 'paused', rollback: undefined, retry: false } }), { kind: 'wait' })
+})
 
 t.test('what a fallback teaches', async (t) => {
   const provisional = judged(verdict(B, 'provisional'))

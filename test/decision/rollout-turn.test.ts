@@ -8,7 +8,7 @@ import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
+import type { RolloutKnowledge, StagedContent, Staging } from '../../src/decision/staging-state.ts'
 import { assess } from '../../src/decision/target.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
@@ -346,19 +346,43 @@ t.test('a content that was last-known-good starts again only with the same kubel
   t.match(nodeWith({ promoted: true }), { promoted: false, workedBefore: true }, 'as an earlier agent wrote it')
 })
 
-t.test('a node is young for the time of the spread after its creation', async (t) => {
+t.test('a node is young for the time of the spread after its creation, and for a quarter of an hour at least', async (t) => {
   const { now } = snapshot({})
-  const isYoung = (createdMs: number | undefined) => {
+  const isYoung = (createdMs: number | undefined, plan?: string) => {
     const facts = staged(B)
-    if (facts.desired?.kind !== 'config-map') throw new Error('nothing is assigned')
+    if (facts.desired?.kind !== 'config-map' || facts.desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    const object = { ...facts.desired.object, rollout: { record: 'rollout', plan } }
     const node = { uid: 'uid', canary: false, controlPlane: false, createdMs }
-    return describeRolloutSubject(snapshot({ ...facts, desired: { ...facts.desired, node } }))?.node.young
+    return describeRolloutSubject(snapshot({ ...facts, desired: { ...facts.desired, object, node } }))?.node.young
   }
-  t.equal(isYoung(now.wallMs - 119_000), true)
-  t.equal(isYoung(now.wallMs - 121_000), undefined)
-  t.equal(isYoung(now.wallMs + 119_000), true, 'its clock is behind')
+  t.equal(isYoung(now.wallMs - 1_799_000, 'spread: 30m'), true)
+  t.equal(isYoung(now.wallMs - 1_801_000, 'spread: 30m'), undefined)
+  for (const plan of [undefined, 'spread: 0s']) {
+    t.equal(isYoung(now.wallMs - 899_000, plan), true)
+    t.equal(isYoung(now.wallMs - 901_000, plan), undefined)
+  }
+  t.equal(isYoung(now.wallMs + 899_000), true, 'its clock is behind')
   t.equal(isYoung(now.wallMs + 3_600_000), undefined, 'its clock is wrong')
   t.equal(isYoung(undefined), undefined)
+})
+
+t.test('the zone of a node is what the label says that the plan names, or named when it saw the content', async (t) => {
+  const zoneWith = (plan: string | undefined, kept: Partial<Staging>) => {
+    const facts = staged(B)
+    if (facts.desired?.kind !== 'config-map' || facts.desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    const object = { ...facts.desired.object, rollout: { record: 'rollout', plan } }
+    const labels = { 'topology.kubernetes.io/zone': 'a', 'example.com/rack': 'r7' }
+    const node = { uid: 'uid', canary: false, controlPlane: false, labels }
+    const stagings = (facts.stagings ?? []).map(({ waves: _, ...staging }) => ({ ...staging, ...kept }))
+    return describeRolloutSubject(snapshot({ ...facts, stagings, desired: { ...facts.desired, object, node } }))?.node.zone
+  }
+  const rack = { label: 'example.com/rack', zones: ['r7'] }
+  t.equal(zoneWith(undefined, {}), undefined)
+  t.same(zoneWith('zones: [a, b]', {}), { label: 'topology.kubernetes.io/zone', value: 'a' })
+  t.same(zoneWith('zones: [a], zoneLabel: example.com/rack', {}), { label: 'example.com/rack', value: 'r7' })
+  t.equal(zoneWith('zones: [a], zoneLabel: toString', {}), undefined)
+  t.same(zoneWith('zones: [a, b]', { waves: [100], zones: rack }), { label: 'example.com/rack', value: 'r7' })
+  t.equal(zoneWith('zones: [a, b]', { waves: [100] }), undefined, 'it had none then')
 })
 
 t.test('a decision on what the watch shows knows of a pause', async (t) => {

@@ -223,6 +223,22 @@ t.test('a node keeps on disk with which waves it saw a rollout first', async (t)
   t.same(at('waves: [100%]', { waves }, assignedTo(A)), [100], 'or the config')
 })
 
+t.test('so it does with the zones', async (t) => {
+  const at = (plan: string | undefined, before: Partial<Staging> = {}) => {
+    const state = snapshot({ ...assignedTo(B), ...wantsStaged(plan), stagings: [{ ...REST, contents: [staged()], ...before }] })
+    const { desired } = state
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    return stageAssigned(state, B, desired.object)?.[0]?.zones
+  }
+  const zones = { label: 'topology.kubernetes.io/zone', zones: ['a', 'b'] }
+  const waves = [25, 100]
+  t.same(at('zones: [a, b]'), zones)
+  t.same(at('zones: [b, a]', { waves, zones }), zones, 'however they are edited')
+  t.same(at('waves: [25%]', { waves, zones }), zones)
+  t.equal(at('zones: [a, b]', { waves }), undefined, 'and that there were none')
+  t.same(at('zones: [a, b], retry: 1', { waves }), zones, 'until retry is raised')
+})
+
 t.test('a node that switched to the config keeps on disk that it saw a rollout that was not finished', async (t) => {
   const { hash } = staged()
   const progress = {

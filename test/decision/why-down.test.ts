@@ -15,6 +15,8 @@ interface Facts {
   /** When the agent requested a restart. */
   readonly ownUs?: number
   readonly ok?: boolean
+  /** No answer came in time. */
+  readonly late?: boolean
   readonly invocationBefore?: string
   readonly first?: number
   readonly takenDownOf?: string
@@ -26,12 +28,13 @@ function seen({
   nRestarts = 0,
   ownUs,
   ok = true,
+  late,
   invocationBefore = INVOCATION,
   first = 0,
   takenDownOf,
 }: Facts) {
   const known = unit({ activity: 'stopped', invocationId, nRestarts, down: { ...STOPPED, ...down } })
-  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome: { ok, detail: '' } })]
+  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome: { ok, detail: '', mayBeTaken: late } })]
   const past = { health: health(A, { firstNRestarts: first, lastNRestarts: first, takenDownOf }), restarts: own, now: { bootId: BOOT } }
   const explained = explainDown(known, past)
   return { activity: explained.activity, own: hasOwnStartFailed(explained, past), asks: asksForJobs(known, past) }
@@ -47,7 +50,9 @@ t.test("the agent's own job ended for a dependency", async (t) => {
   t.match(seen({ down: { dependencyFailedUs: NOW_US } }), { activity: 'stopped', asks: false }, "a person's")
   const others = { ownUs: BEFORE_US, invocationBefore: 'earlier', down: { dependencyFailedUs: NOW_US } }
   t.match(seen(others), { activity: 'stopped', asks: false }, 'kubelet has been started since')
-  t.match(seen({ ownUs: BEFORE_US, ok: false, down: { dependencyFailedUs: NOW_US } }), { activity: 'left-down' }, 'no answer came in time')
+  const unanswered = { ownUs: BEFORE_US, ok: false, down: { dependencyFailedUs: NOW_US } }
+  t.match(seen({ ...unanswered, late: true }), { activity: 'left-down', own: true, asks: true }, 'no answer came in time')
+  t.match(seen(unanswered), { activity: 'stopped', own: false, asks: false }, "systemd refused it: a person's")
 })
 
 t.test('systemd forgets a unit that no other needs', async (t) => {

@@ -9,6 +9,9 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
+import { EXIT } from '../../src/command/command.ts'
+import { readLine } from '../../src/command/parse-line.ts'
+import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
 import { BASE_ANNOTATION, CONFIG_LABEL, PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
 import { NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
@@ -91,4 +94,34 @@ t.test('Karpenter and kured: the label of the config, and the reason of the cond
   const [{ env }] = readYaml('kured.yaml').spec.template.spec.containers
   const page = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
   t.match(page, env[0].value, 'the page shows the command')
+})
+
+t.test('a Job that halts a rollout: a command line of the plugin, and the names that its rights have', async (t) => {
+  const text = read('rollout-job.yaml')
+  t.notMatch(text, /jsonpath='[^']*\*/, 'kubectl wait may refuse an expression with several values')
+  const objects = parseAllDocuments(text).map((document) => document.toJS())
+  const of = (kind: string) => objects.find((object) => object.kind === kind)
+  const { template, podFailurePolicy } = of('Job').spec
+  const [{ args, volumeMounts }] = template.spec.containers
+  const parsed = readLine(args, PLUGIN_PROGRAM)
+  t.match(parsed, { kind: 'run', command: { name: 'rollout status' }, problems: [] })
+  const [, , config] = args
+  t.same(
+    of('Role').rules.map(({ resourceNames, verbs }: { resourceNames: readonly string[]; verbs: readonly string[] }) => [
+      verbs,
+      resourceNames,
+    ]),
+    [
+      [['get'], [config, `${config}-rollout`]],
+      [['patch'], [`${config}-rollout`]],
+    ],
+  )
+  t.same(of('ClusterRole').rules, [{ apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }])
+  t.ok(args.at(-1).startsWith(`${volumeMounts[0].mountPath}/`))
+  t.same(Object.keys(of('ConfigMap').data), [args.at(-1).split('/').at(-1)])
+  t.same(podFailurePolicy.rules[0], { action: 'FailJob', onExitCodes: { operator: 'In', values: [EXIT.failed] } })
+  for (const kind of ['RoleBinding', 'ClusterRoleBinding']) {
+    t.equal(of(kind).roleRef.name, of(kind.replace('Binding', '')).metadata.name)
+    t.equal(of(kind).subjects[0].name, template.spec.serviceAccountName)
+  }
 })

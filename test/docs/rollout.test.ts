@@ -13,7 +13,7 @@ const code = (cell = '') => cell.replaceAll('`', '')
 const isTaken = (text: string) => parsePlan(text).ok
 
 t.test('every setting of the plan, with its default', async (t) => {
-  const defaults = rows.map(([name, value]) => `${code(name)}: ${code(value)}`)
+  const defaults = rows.flatMap(([name, value]) => (value === 'none' ? [] : [`${code(name)}: ${code(value)}`]))
   t.same(parsePlan(defaults.join('\n')), { ok: true, plan: DEFAULT_PLAN })
   // An annotation of its own names the excluded nodes.
   const settings = Object.keys(DEFAULT_PLAN).flatMap((name) => (name === 'excluded' ? [] : [name.replace(/Us$/, '')]))
@@ -41,10 +41,28 @@ t.test('limits in words', async (t) => {
     [true, true, false],
   )
   t.equal(isTaken(`waves: [], ${few}`), false)
-  t.equal(limitsOf.get('spread'), 'at most 24h')
+  for (const name of ['spread', 'rest']) {
+    t.equal(limitsOf.get(name), 'at most 24h')
+    t.same(
+      ['0s', '24h', '25h'].map((value) => isTaken(`${name}: ${value}`)),
+      [true, true, false],
+    )
+  }
+  const lists = (name: string, value: (index: number) => string) =>
+    [0, 1, Number(/to (\d+)/.exec(limitsOf.get(name) ?? '')?.[1]), Number(/to (\d+)/.exec(limitsOf.get(name) ?? '')?.[1]) + 1].map(
+      (count) => isTaken(`${name}: [${Array.from({ length: count }, (_, index) => value(index)).join(', ')}]`),
+    )
   t.same(
-    ['0s', '24h', '25h'].map((value) => isTaken(`spread: ${value}`)),
-    [true, true, false],
+    lists('zones', (index) => `z${index}`),
+    [false, true, true, false],
+  )
+  t.same(
+    lists('windows', () => 'Mon 01:00-02:00'),
+    [false, true, true, false],
+  )
+  t.same(
+    [11, 12, 64, 65].map((length) => isTaken(`now: ${'a'.repeat(length)}`)),
+    [false, true, true, false],
   )
   t.match(page, /at most 64: so many keys/)
   t.same(

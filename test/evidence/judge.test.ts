@@ -3,9 +3,25 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
+import { isDamage } from '../../src/evidence/kind.ts'
 import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
-import { A, B, fallenBack, health, inTrial, judged, keyOf, POLICY, runs, runsNothing, verdict } from '../decision/snapshots.ts'
+import {
+  A,
+  B,
+  fallenBack,
+  health,
+  inTrial,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  POLICY,
+  runs,
+  runsNothing,
+  snapshot,
+  verdict,
+  wants,
+} from '../decision/snapshots.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
@@ -43,6 +59,7 @@ t.test('what its health port answers', async (t) => {
     [{ unit: UNANSWERED }, { answer: 'unknown', detail: 'no kubelet process is known' }],
   ]
   for (const [facts, finding] of cases) t.match(find('healthz', facts), finding, JSON.stringify(finding))
+  t.equal(find('healthz', {})?.detail, '/healthz answers 200', 'and no more, where it is verified')
 })
 
 t.test('a kind that is switched off is not judged', async (t) => {
@@ -73,6 +90,8 @@ t.test('only the config that the baseline was taken before can do damage', async
   const { evidence } = snapshotOf({ before: [node('True')] })
   const ofAnother = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, candidate: 'content-c@1@kubelet-v1' } }
   t.equal(isCandidate({ snapshot: { evidence: ofAnother } }), false, 'it was taken before another config')
+  const fallback = { ...runs(A), ...judged(verdict(B, 'provisional')) }
+  t.match(viewEvidence(snapshotOf({ before: [node('True')], snapshot: fallback })), { isCandidate: false, baseline: { ready: 'True' } })
 })
 
 t.test('while its health port is not known, kubelet has its whole start deadline before evidence counts', async (t) => {
@@ -90,17 +109,27 @@ t.test('what the node was before a version arrived is no doing of that version',
   t.ok(by({ uid: A.uid, resourceVersion: '2' }) !== undefined, 'another version of it was not')
 })
 
+const NOTHING_WANTED = { assigned: { kind: 'damaged', detail: '' }, nextStart: { kind: 'unknown', detail: '' } } as const
+
 t.test('which process is asked for evidence', async (t) => {
   const { trialUs } = POLICY
   const provisional = judged(verdict(B, 'provisional'))
   const fallback = (startedAgoUs: number, facts: Partial<Snapshot> = {}) =>
     fallenBack({ ...provisional, ...runs(A, { startedAgoUs }), ...facts })
   const all = judged(verdict(A, 'provisional'), verdict(B, 'provisional'), verdict('local', 'confirmed'))
+  const confirmed = judged(verdict(B, 'confirmed'))
+  const worse = judged(verdict(A, 'confirmed'), verdict(B, 'confirmed'), verdict('local', 'confirmed'))
   const cases: readonly (readonly [string, boolean, Snapshot])[] = [
     ['a config on trial', true, inTrial()],
     ['one that has passed its trial', false, inTrial({ proven: keyOf(B) })],
     ['what a config on trial is to replace', false, inTrial(runs(A))],
+    ['the same, if it has not passed a trial either', false, inTrial({ ...runs(A), proven: undefined })],
     ['none', false, inTrial(runsNothing('failed'))],
+    ['none, and nobody knows what is wanted', false, inTrial({ ...runsNothing('failed'), ...NOTHING_WANTED })],
+    ['what runs while nobody knows what is wanted', false, inTrial(NOTHING_WANTED)],
+    ['local', false, snapshot({ ...wants('local'), ...LOCAL_EVERYWHERE })],
+    ['a fallback that is proven to be better, and has not passed on this kubelet', false, fallback(1, { ...confirmed, proven: undefined })],
+    ['what the node rests on, when all are proven to be worse', false, fallback(1, { ...worse, proven: undefined })],
     ['a fallback that has just started', true, fallback(1)],
     ['a fallback for less than one and a half trials', true, fallback(1.5 * trialUs - 1)],
     ['a fallback for one and a half trials', false, fallback(1.5 * trialUs)],
@@ -115,6 +144,10 @@ t.test('nothing is observed where nothing was asked', async (t) => {
   t.same(kinds({}), ['process', 'healthz', ...EVIDENCE_KINDS.filter((kind) => kind !== 'process' && kind !== 'healthz')])
   t.same(kinds({ evidence: undefined }), [])
   t.same(kinds({ proven: keyOf(B) }), [], 'nor where nothing is on trial')
+})
+
+t.test('which words a record may have for damage', async (t) => {
+  t.same(['transient', 'one-way', 'other', ''].map(isDamage), [true, true, false, false])
 })
 
 t.test('evidence is known where all that is required says yes', async (t) => {

@@ -66,13 +66,15 @@ t.test('it is kept until the trial is over', async (t) => {
   const onTrial = { ...inTrial(), ...A_IS_KEPT }
   const keep = (facts: object, candidate?: string, kept?: KeptBaseline) => keepBaseline(RECORD, { ...onTrial, ...facts }, candidate, kept)
   t.same(keep({}), KEPT)
-  const upgraded = runs(B, { identity: UPGRADED_KUBELET } as object)
+  const upgraded = runs(B, { kubelet: UPGRADED_KUBELET })
   t.same(keep(upgraded), KEPT, 'also on another kubelet')
   t.equal(keep({ proven: keyOf(B) }), undefined)
   const fellBack = { ...runs(A), assignedContent: contentOf(A) }
   t.same(keep({ ...fellBack, ...judged(verdict(B, 'provisional')) }), KEPT, 'a fallback has to bring back what was there')
   t.equal(keep({ ...fellBack, ...judged(verdict(B, 'confirmed')) }), undefined)
   t.same(keep({ ...runs(A), assignedContent: contentOf(C) }, keyOf(C)), KEPT, 'while a restart waits')
+  t.equal(keepBaseline(undefined, onTrial, undefined, KEPT), KEPT, 'while nothing has been recorded in this boot')
+  t.equal(keepBaseline({ bootId: BOOT }, onTrial, keyOf(B), KEPT), undefined, 'none has been taken yet')
   for (const unknown of [{ running: { kind: 'none' } }, { assignedContent: undefined }] as const)
     t.equal(keep(unknown, undefined, KEPT), KEPT, 'what is not known for a moment ends nothing')
 })

@@ -135,6 +135,9 @@ t.test('what was recorded is read again', async (t) => {
   )
   t.notOk(isEvidenceRecord({ bootId: 'b', process: { invocationId: 'i' } }))
   t.notOk(isEvidenceRecord({ bootId: 'b', baseline: { candidate: 1 } }))
+  const { process } = recordStory({})
+  t.ok(isEvidenceRecord({ bootId: 'b', process }))
+  t.notOk(isEvidenceRecord({ bootId: 'b', process: { ...process, requests: undefined } }))
 })
 
 t.test('the record stays small, whatever is answered', async (t) => {
@@ -272,7 +275,8 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
     return findBaseline(recordFacts(from, { ...fold, restarts, nRestarts }), { ...fold, running: later }) !== undefined
   }
   t.ok(isCompared({}), 'another config took the place of B before kubelet started')
-  t.notOk(isCompared({}, { ...after, content: 'local' }), 'local has no trial')
+  t.notOk(isCompared({}, { ...after, content: 'local', key: keyOf('local') }), 'local has no trial')
+  t.ok(recordFacts({ bootId: BOOT, baseline: taken.baseline }, { ...common, now, running: after, candidate: undefined, facts: [] }))
   t.notOk(isCompared({}, after, 1), 'B has run unseen, and systemd has started kubelet again')
   const between = { ...after, content: 'content-b@1', key: keyOf(B), invocationId: 'invocation-b' }
   const ranB = recordFacts(taken, { ...common, now, running: between, candidate: undefined, facts: [] })
@@ -289,6 +293,9 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
   t.notOk(isCompared({ invocationBefore: 'invocation-x' }), 'it was taken from another process')
   t.notOk(isCompared({ atUs: NOW_US + 2 * SECOND_US }), 'that was a start before')
   t.notOk(isCompared({}, { ...after, startedAtUs: NOW_US + 2 * POLICY.startDeadlineUs }), 'nor does a start much later count')
+  const passed = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: after, candidate: undefined, facts: [] }
+  const ofPassed = recordFacts(taken, { ...passed, restarts, nRestarts: 0, proven: keyOf(C) })
+  t.match(ofPassed.baseline, { candidate: keyOf(B) }, 'nor has what has passed its trial')
   t.end()
 })
 
@@ -319,4 +326,91 @@ t.test('what a config changes counts for that change alone', async (t) => {
   t.same(recordFacts(taken, { ...started, running }).baseline?.changed, fields)
   const other = recordFacts(taken, { ...started, running: { ...running, content: contentOf(GOOD), key: keyOf(GOOD) } })
   t.match(other.baseline, { candidate: keyOf(GOOD), changed: undefined }, 'the restart started another config')
+})
+
+t.test('a baseline is opened for the config and the process that it is of', async (t) => {
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const changes = { from: contentOf(A), fields: ['maxPods'] }
+  const taken = recordFacts(undefined, { ...waits, changes, facts: [about('i-a', serving(403))] })
+  t.equal(recordFacts(taken, { ...waits, changes }), taken, 'once')
+  const nothing = recordFacts(taken, { ...waits, running: { kind: 'none' }, candidate: keyOf(GOOD) })
+  t.equal(nothing.baseline, taken.baseline, 'none of a kubelet that does not run')
+  const again = recordFacts(taken, { ...waits, running: { ...RUNS_A, invocationId: 'i-a2' } })
+  t.match(again.baseline, { invocationId: 'i-a2', answered: { length: 0 } }, 'anew for the next process')
+  const withdrawn = recordFacts(taken, { ...waits, candidate: undefined, facts: [about('i-a', node('True'))] })
+  t.equal(withdrawn.baseline, taken.baseline, 'no answer is added once the config is not wanted')
+})
+
+t.test('what passes its trial while the next config waits has broken nothing', async (t) => {
+  const onTrial = { ...NOTHING_NEW, running: RUNS_B, candidate: keyOf(GOOD) }
+  const record = recordFacts(
+    recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] }),
+    onTrial,
+  )
+  t.match(record.baseline, { earlier: { ready: 'True' }, ofPromoted: undefined })
+  const passed = recordFacts(record, { ...onTrial, proven: keyOf(B) })
+  t.match(passed.baseline, { candidate: keyOf(GOOD), invocationId: 'i-b', earlier: undefined, ofPromoted: true })
+})
+
+t.test('nothing is compared before the restart: the baseline describes the process itself', async (t) => {
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const taken = recordFacts(undefined, { ...waits, facts: [about('i-a', node('True'))] })
+  const pressed = node('True', { pressure: ['MemoryPressure'], reportedAt: 5, answeredAt: 5 })
+  t.same(recordFacts(taken, { ...waits, facts: [about('i-a', pressed)] }).process?.node?.newPressure, [])
+  const restarted = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', pressed)] })
+  t.same(restarted.process?.node?.newPressure, ['MemoryPressure'])
+})
+
+t.test('whether a node runs a control plane is kept while its baseline is taken anew', async (t) => {
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const record = recordFacts(undefined, { ...waits, facts: [about('i-a', staticPods([API_SERVER]))] })
+  t.equal(record.runsControlPlane, true)
+  t.equal(recordFacts(record, { ...waits, candidate: keyOf(GOOD) }).runsControlPlane, true)
+  t.equal(recordFacts(undefined, { ...waits, facts: [about('i-a', staticPods([]))] }).runsControlPlane, false)
+  t.notOk('runsControlPlane' in recordFacts(undefined, waits), 'not known')
+})
+
+t.test('a write of the agent counts where it came after the start, and the last one does', async (t) => {
+  const writtenAt = (record: ReturnType<typeof recordFacts> | undefined, secondsAgo: number) =>
+    recordFacts(record, { ...NOTHING_NEW, running: RUNS_A, writtenAtUs: NOW_US - secondsAgo * SECOND_US })
+  t.equal(writtenAt(undefined, 1).process?.writtenAtUs, undefined, 'kubelet started a second ago')
+  const written = writtenAt(undefined, 0.5)
+  t.equal(written.process?.writtenAtUs, NOW_US - 0.5 * SECOND_US)
+  t.equal(writtenAt(written, 0.5), written)
+  t.equal(writtenAt(written, 0.7), written)
+  t.equal(writtenAt(written, 0.2).process?.writtenAtUs, NOW_US - 0.2 * SECOND_US)
+})
+
+t.test('what a baseline could not read', async (t) => {
+  const unread = (...facts: readonly SeenFact[]) => {
+    const fold = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: facts.map((each) => about('i-a', each)) }
+    return recordFacts(undefined, fold).baseline?.unread
+  }
+  const busy = { question: 'node', answer: { kind: 'refused', detail: '429', busy: true } } as const
+  t.strictSame(unread(busy), [{ question: 'node', kind: 'refused', detail: '429', atUs: NOW_US, busy: true }])
+  const failed = { question: 'node', answer: { kind: 'refused', detail: '500', busy: false } } as const
+  t.strictSame(unread(failed), [{ question: 'node', kind: 'refused', detail: '500', atUs: NOW_US }])
+  const nothing = { question: 'runtime', answer: notAsked } as const
+  t.match(unread(busy, nothing), [{ question: 'node' }, { question: 'runtime', kind: 'not-asked', detail: notAsked.detail }])
+  t.same(unread(busy, node('True')), [], 'it was read later')
+  const [long] = unread({ question: 'node', answer: { kind: 'unreachable', detail: 'x'.repeat(999) } }) ?? []
+  t.equal(long?.detail.length, 200)
+})
+
+t.test('what an answer costs, and what it says of the API server', async (t) => {
+  const at = (record: ReturnType<typeof recordFacts> | undefined, seconds: number, seen: SeenFact) =>
+    recordFacts(record, { ...NOTHING_NEW, running: RUNS_A, facts: [{ about: 'i-a', atUs: NOW_US + seconds * SECOND_US, seen }] })
+  const first = at(undefined, 10, lease('1'))
+  t.match(first.process, { requests: 1, reachableSinceUs: NOW_US + 10 * SECOND_US, unauthorizedUs: undefined })
+  t.equal(at(first, 9, lease('2')), first, 'an answer that was overtaken')
+  t.match(at(first, 10, lease('2')).process, { requests: 2, lease: { resourceVersion: '2' } })
+  t.match(at(first, 20, { question: 'lease', answer: notAsked }).process, { requests: 1 }, 'it was not asked')
+  t.match(at(first, 610, lease('2')).process, { reachableSinceUs: NOW_US + 10 * SECOND_US })
+  t.match(at(first, 611, lease('2')).process, { reachableSinceUs: NOW_US + 611 * SECOND_US }, 'an outage in between may have been missed')
+  t.match(at(first, 20, unreachable('node')).process, { requests: 1, reachableSinceUs: undefined })
+  const refusal = { kind: 'refused', detail: '500' } as const
+  t.equal(at(first, 20, { question: 'node', answer: refusal }).process?.unauthorizedUs, undefined)
+  const refusedAgain = at(first, 20, { question: 'node', answer: { ...refusal, isUnauthorized: true } })
+  t.equal(refusedAgain.process?.unauthorizedUs, NOW_US + 20 * SECOND_US)
+  t.equal(at(refusedAgain, 30, lease('3')).process?.unauthorizedUs, undefined, 'it has taken them since')
 })

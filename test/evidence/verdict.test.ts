@@ -8,8 +8,8 @@ import {
   listUnknownEvidence,
 } from '../../src/evidence/judge.ts'
 import { ALL_REQUIRED, OPTIONAL_KINDS } from '../../src/evidence/kinds.ts'
-import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, runsNothing, verdict } from '../decision/snapshots.ts'
-import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './samples.ts'
+import { A, B, contentOf, health, hold, judged, keyOf, POLICY, restartTo, runs, runsNothing, verdict } from '../decision/snapshots.ts'
+import { API_SERVER, find, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './samples.ts'
 
 const READY = [5, node('True', { reportedAt: 1, answeredAt: 5 })] as const
 const LEASE = [
@@ -92,6 +92,10 @@ t.test('a no that nobody can compare with before holds a trial, unless somebody 
   t.same(missing(NOT_READY), ['ready'])
   t.same(listUncompared(snapshotOf({ ...NOT_READY, now: 600 })), ['ready'])
   t.same(listUncompared(snapshotOf({ seen: [READY], now: 600 })), [])
+  const { answer, detail } = find('ready', { ...NOT_READY, now: 600 })
+  t.equal(answer, 'unknown')
+  t.match(detail, /; how that was before is not known$/)
+  t.equal(find('static-pods', { before: [staticPods([API_SERVER])], seen: LOST_PODS, now: 600 }).answer, 'unknown', 'nor for long enough')
   t.same(missing(promoted(contentOf(B))), [], 'a person')
   t.same(missing(promoted(contentOf(A))), ['ready'], 'a person vouched for another config')
   t.same(missing({ ...NOT_READY, snapshot: { lastKnownGood: hold(B) } }), [], 'it was promoted here')
@@ -103,6 +107,9 @@ t.test('what is said of a trial that waits for evidence', async (t) => {
   const said = (story: Story) => describeMissingEvidence(snapshotOf({ now: 600, ...story }), keyOf(B))
   t.equal(said({ seen: [READY] }), undefined)
   t.equal(said({ ...NOT_READY, now: 300 }), undefined, 'it is not over')
+  t.equal(describeMissingEvidence(snapshotOf({ ...NOT_READY, now: 600 }), keyOf(A)), undefined, 'another config is on trial')
+  t.equal(said({}), undefined, 'no answer has come')
+  t.equal(said({ snapshot: { evidence: undefined } }), undefined, 'nothing is recorded of the process')
   t.equal(said({ seen: LEASE.slice(0, 2) }), 'is over, but for evidence that is missing: lease, ready')
   const unknownBefore = 'no, and whether that was so before is not known: mend it, or run kubelet-cfg-agent promote'
   t.equal(said(NOT_READY), `is over, but ready says ${unknownBefore}`)
@@ -128,6 +135,9 @@ t.test('a proof needs no comparison only where nothing ran before', async (t) =>
   t.same(open({ snapshot: started, before: [node('True')] }), compared, 'there is a baseline')
   t.same(open({ snapshot: { ...started, running: { kind: 'none' } } }), compared, 'nothing runs')
   t.same(open({ snapshot: { ...started, evidence: undefined } }), [], 'nothing was asked')
+  const fallback = { ...runs(A), ...judged(verdict(B, 'provisional')), restarts: [restartTo(A)] }
+  const lost: Story = { before: [staticPods([API_SERVER])], seen: [5, 300].map((at) => [at, staticPods([])] as const), snapshot: fallback }
+  t.same(open(lost), ['static-pods'], 'what a fallback does not bring back is known')
   const { evidence } = snapshotOf({ before: [node('True')] })
   const ofAnother = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, candidate: keyOf(A) } }
   t.same(open({ snapshot: { ...started, evidence: ofAnother } }), [], 'the baseline is that of another config')

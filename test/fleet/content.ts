@@ -17,6 +17,10 @@ export type Nature =
   | { readonly kind: 'fails'; readonly share: number; readonly afterUs: number; readonly size?: Size }
   /** The node never answers again. */
   | { readonly kind: 'kills'; readonly share: number; readonly afterUs: number }
+  /**
+   * The trial passes, and from then on the Node is NotReady: no evidence was asked for that tells.
+   */
+  | { readonly kind: 'sickens'; readonly share: number; readonly afterUs: number }
 
 /** From a text that computes values, nodes of each size make another config. */
 export const SIZES = ['small', 'medium', 'large'] as const
@@ -26,7 +30,7 @@ export function sizeOf(nodeUid: string): Size {
   return SIZES[Math.floor(shareOf(`size ${nodeUid}`) * SIZES.length)] ?? 'small'
 }
 
-export type Fate = { readonly kind: 'works' } | { readonly kind: 'fails' | 'kills'; readonly afterUs: number }
+export type Fate = { readonly kind: 'works' } | { readonly kind: 'fails' | 'kills' | 'sickens'; readonly afterUs: number }
 
 export const TRIAL_US = 10 * MINUTE_US
 export const CLAIM_SECONDS = 900

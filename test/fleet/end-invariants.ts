@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The state that must hold when everything that can be healed is, and enough time has passed. */
 
-import { DEFAULT_PLAN, freeShare, keepWaves, type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, freeShare, keepOrder, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { Entry } from '../../src/rollout/record.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
-import type { Ledger, Started } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 import { parsedRecord, planOf } from './parsed.ts'
 import { recordName, type Schedule } from './schedule.ts'
 import { Violation } from './violation.ts'
@@ -15,6 +15,7 @@ export interface EndState {
   readonly agents: readonly FleetAgent[]
   readonly ledger: Ledger
   readonly writes: number
+  agent(name: string): FleetAgent | undefined
   config(name: string): ConfigObject
   record(config: string): RecordObject
 }
@@ -41,25 +42,43 @@ function isCondemned({ node }: FleetAgent, { content }: ConfigObject, plan: Plan
   return verdict !== undefined && verdict.retry >= plan.retry
 }
 
-function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
+/** Nodes that have not come to what the config holds, and have no reason for that. */
+export function listLate(end: EndState, name: string): readonly FleetAgent[] {
+  const config = end.config(name)
+  const plan = planOf(config)
+  return plan.ok ? findLate(end, name, config, plan.plan) : []
+}
+
+function findLate(end: EndState, name: string, config: ConfigObject, plan: Plan): readonly FleetAgent[] {
   const { content } = config
   const missing = takingPart(end, name).filter((agent) => agent.node.runs.hash !== content.hash && !isCondemned(agent, config, plan))
-  if (missing.length === 0) return
+  if (missing.length === 0) return []
   const data = end.record(name).data
   const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
   const isBegun = hash === content.hash && Number(retry) >= plan.retry
+  // Most nodes saw the same waves, and there may be thousands.
+  const excuses = new Map<string, ReturnType<typeof findExcuse>>()
+  const excuseFor = (kept: Plan) => {
+    const key = kept.waves.join()
+    if (!excuses.has(key)) excuses.set(key, findExcuse(end, name, config, data, generation ?? '', stage ?? '', kept))
+    return excuses.get(key)
+  }
   const isLate = ({ name: node, node: { traits, began } }: FleetAgent) => {
-    const kept = keepWaves(plan, began?.waves)
+    const kept = keepOrder(plan, began?.waves, began?.zones)
     if (config.excluded.includes(node) && (!isBegun || freeShare(kept, Number(stage)) < 1)) return false
-    const excuse = isBegun ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', kept) : undefined
+    const excuse = isBegun ? excuseFor(kept) : undefined
     return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane
   }
-  const late = missing.filter(isLate)
+  return missing.filter(isLate)
+}
+
+function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
+  const late = findLate(end, name, config, plan)
   if (late.length === 0) return
   const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
   throw new Violation(
     'every reachable node comes to what the config holds',
-    `${late.length} have not come to ${name} ${content.hash.slice(0, 8)}: ${told.join('; ')}; state "${data.state}"`,
+    `${late.length} have not come to ${name} ${config.content.hash.slice(0, 8)}: ${told.join('; ')}; state "${end.record(name).data.state}"`,
   )
 }
 
@@ -100,7 +119,7 @@ function listWords(data: RecordObject['data'], { excluded }: ConfigObject, gener
 
 /** The content failed there, as far as one can still ask. */
 function isTrueVeto(end: EndState, configName: string, config: ConfigObject, name: string): boolean {
-  const agent = end.agents.find((candidate) => candidate.name === name)
+  const agent = end.agent(name)
   return agent === undefined || isLost(end, configName, name) || agent.node.verdicts.has(config.content.hash) || agent.node.wasReimaged
 }
 
@@ -108,8 +127,8 @@ function isTrueVeto(end: EndState, configName: string, config: ConfigObject, nam
  * Whether a node will never prove: it is gone, it lies, it uses another config, or it is not the
  * one that it was when it claimed.
  */
-function isLost({ agents }: EndState, config: string, name: string): boolean {
-  const agent = agents.find((candidate) => candidate.name === name)
+function isLost(end: EndState, config: string, name: string): boolean {
+  const agent = end.agent(name)
   return agent === undefined || agent.node.config !== config || !agent.node.isUp || agent.node.traits.liar || agent.node.traits.old
 }
 
@@ -149,6 +168,8 @@ function badContentStopsEarly({ schedule, ledger }: EndState): void {
     'restore',
     'lie',
     'exclude',
+    'vanish',
+    'overload',
     'delete-record',
     'garble-record',
   ]
@@ -156,7 +177,8 @@ function badContentStopsEarly({ schedule, ledger }: EndState): void {
     !schedule.events.some(({ event }) => disturbing.includes(event.kind)) && schedule.nodes.every(({ traits }) => traits.slowness === 1)
   for (const [hash, starts] of ledger.starts) {
     const content = contentsOf(schedule).find((candidate) => candidate.hash === hash)
-    if (content === undefined || content.nature.kind === 'good' || content.nature.share < 1) continue
+    if (content === undefined || content.nature.kind === 'good' || content.nature.kind === 'sickens') continue
+    if (content.nature.share < 1) continue
     // The nodes of other sizes run it.
     if (content.nature.kind === 'fails' && content.nature.size !== undefined) continue
     if (mayHaveLiedAbout(schedule, hash)) continue
@@ -164,8 +186,7 @@ function badContentStopsEarly({ schedule, ledger }: EndState): void {
     const began = (ledger.begins.get(hash) ?? 0) + (ledger.resets.get(hash) ?? 0)
     const most = began * (calm && content.nature.kind === 'fails' ? 1 : 1 + mostSilent(schedule))
     // The place of an excluded node is free again.
-    const counts = ({ node }: Started) => !schedule.events.some(({ event }) => event.kind === 'exclude' && event.name === node)
-    const nodes = new Set(starts.filter(counts).map(({ node }) => node)).size
+    const nodes = new Set(starts.map(({ node }) => node).filter((node) => !ledger.excluded.has(node))).size
     if (nodes <= most) continue
     throw new Violation('a content that fails everywhere stops at once', `${nodes} started it, in ${began} generations: at most ${most}`)
   }
@@ -181,7 +202,8 @@ function mayHaveLiedAbout({ nodes, configs, events }: Schedule, hash: string): b
   const before = events.slice(0, Math.max(came, 0)).map(({ event }) => event)
   const isExcluded = (name: string, config: string) =>
     before.some((event) => event.kind === 'exclude' && event.name === name && event.config === config)
-  const isTrusted = liars.some(({ traits: { name } }) => !configs.every((config) => isExcluded(name, config.name)))
+  const isIncluded = events.some(({ event }) => event.kind === 'include' && liars.some(({ traits: { name } }) => name === event.name))
+  const isTrusted = isIncluded || liars.some(({ traits: { name } }) => !configs.every((config) => isExcluded(name, config.name)))
   return isTrusted || (liars.length > 0 && events.some(({ event }) => event.kind === 'restore'))
 }
 

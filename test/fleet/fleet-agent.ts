@@ -6,9 +6,9 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import { keepWaves } from '../../src/rollout/plan.ts'
+import { keepOrder, zoneOrderOf } from '../../src/rollout/plan.ts'
 import { progressOf } from '../../src/rollout/progress.ts'
-import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
+import type { RecordReading, RolloutDecision, RolloutTime, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
 import { CLAIM_SECONDS, type Content, TRIAL_US } from './content.ts'
@@ -16,9 +16,10 @@ import type { EventQueue } from './event-queue.ts'
 import { EvidenceReader } from './evidence-reader.ts'
 import type { Answer, Client, ConfigObject, FleetApi, RecordObject } from './fleet-api.ts'
 import type { FleetNode } from './fleet-node.ts'
-import { planOf, planRetry } from './parsed.ts'
+import { planOf, planRetry, planTimeZone } from './parsed.ts'
 import { type Seen, Sightings } from './sightings.ts'
 import { Watches } from './watches.ts'
+import { zoneOf } from './zones.ts'
 
 /** The objects that a node had read when it started a content. */
 export interface StartReading {
@@ -33,6 +34,7 @@ export interface AgentWorld {
   readonly queue: EventQueue
   readonly random: Random
   readonly api: FleetApi
+  time(timeZone: string): RolloutTime
   onStart(node: FleetNode, content: Content, reading: StartReading): void
   trace(node: string, text: () => string): void
 }
@@ -42,16 +44,20 @@ export class FleetAgent implements Client {
   readonly name: string
   readonly #world: AgentWorld
   #isRunning = true
-  #partitioned = false
+  /** Since when its node has no network. */
+  partitionedSinceUs: number | undefined
   #run = 0
   #busy = false
   #dirty = false
   #timer = 0
   #seen: Seen | undefined
+  #sawAtUs = -1
   #prepared: Content | undefined
   readonly #watches: Watches
   readonly #sightings = new Sightings()
   #lastWriteUs = Number.NEGATIVE_INFINITY
+  /** Before then the API server wants no request of it. */
+  #notBeforeUs = 0
   /** Until then a drain or a window is waited for. */
   readyAtUs = 0
   unreadySinceUs: number | undefined
@@ -67,7 +73,7 @@ export class FleetAgent implements Client {
   }
 
   connected(): boolean {
-    return this.#isRunning && !this.#partitioned && this.node.isUp
+    return this.#isRunning && this.partitionedSinceUs === undefined && this.node.isUp
   }
 
   /** Since when it has followed the record without a break. */
@@ -83,7 +89,7 @@ export class FleetAgent implements Client {
   }
 
   partition(is: boolean): void {
-    this.#partitioned = is
+    this.partitionedSinceUs = is ? (this.partitionedSinceUs ?? this.#world.queue.nowUs) : undefined
     this.contactChanged()
   }
 
@@ -150,6 +156,10 @@ export class FleetAgent implements Client {
   #refresh(then: () => void = () => this.#act(false)): void {
     const { config } = this.node
     if (config === undefined || this.#busy || !this.connected()) return
+    if (this.#world.queue.nowUs < this.#notBeforeUs) {
+      this.#wakeAt(this.#notBeforeUs)
+      return
+    }
     this.#busy = true
     this.#dirty = false
     const recordName = this.node.rollouts.get(config)
@@ -163,7 +173,7 @@ export class FleetAgent implements Client {
         config,
         guarded((answer) => {
           if (answer.kind === 'found' && answer.object.kind === 'config') this.#hasRead(answer.object, recordName, record, then)
-          else this.#retryLater()
+          else this.#retryLater(answer.kind === 'failed' ? answer.retryAfterUs : 0)
         }),
       )
     if (recordName === undefined) {
@@ -174,7 +184,7 @@ export class FleetAgent implements Client {
       this,
       recordName,
       guarded((answer) => {
-        if (answer.kind === 'failed') this.#retryLater()
+        if (answer.kind === 'failed') this.#retryLater(answer.retryAfterUs)
         else readConfig(answer.kind === 'found' && answer.object.kind === 'record' ? answer.object : undefined)
       }),
     )
@@ -193,14 +203,23 @@ export class FleetAgent implements Client {
     if (this.#dirty && !this.#busy) this.#later(0, () => this.wake())
   }
 
-  #retryLater(): void {
+  /** @param retryAfterUs what the API server asks for: a whole fleet may get the same */
+  #retryLater(retryAfterUs: number): void {
+    const { queue, random } = this.#world
     this.#busy = false
-    this.#later(this.#world.random.between(2, 10) * SECOND_US, () => this.#refresh())
+    const ownUs = random.between(2, 10) * SECOND_US
+    const askedUs = retryAfterUs === 0 ? 0 : retryAfterUs * (1 + 0.2 * random.next())
+    if (askedUs > 0) this.#notBeforeUs = queue.nowUs + askedUs
+    this.#later(Math.max(ownUs, askedUs), () => this.#refresh())
   }
 
   #see(seen: Seen): void {
+    const { nowUs } = this.#world.queue
+    // A fleet of thousands is told of each write, and acts on that at once.
+    if (seen === this.#seen && nowUs === this.#sawAtUs) return
     this.#seen = seen
-    this.#sightings.see(seen, this.#world.queue.nowUs)
+    this.#sawAtUs = nowUs
+    this.#sightings.see(seen, nowUs)
   }
 
   #act(fresh: boolean): void {
@@ -276,6 +295,7 @@ export class FleetAgent implements Client {
       nowUs: this.#world.queue.nowUs,
       config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config), paused },
       record,
+      time: this.#world.time(planTimeZone(config)),
       node: {
         name: traits.name,
         uid: traits.uid,
@@ -290,6 +310,8 @@ export class FleetAgent implements Client {
         workedBefore: node.promoted.has(hash),
         sawUnfinished: node.sawUnfinished === hash,
         waves: node.began?.waves,
+        zones: node.began?.zones,
+        zone: zoneOf(traits),
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
         evidence: this.evidence.access(this.#world.queue.nowUs),
         claimSeconds: CLAIM_SECONDS,
@@ -304,8 +326,8 @@ export class FleetAgent implements Client {
     if (!parsed.ok || hash !== config.content.hash) return
     const { retry, waves } = parsed.plan
     const { began } = this.node
-    if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves }
-    const plan = keepWaves(parsed.plan, this.node.began?.waves)
+    if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves, zones: zoneOrderOf(parsed.plan) }
+    const plan = keepOrder(parsed.plan, this.node.began?.waves, this.node.began?.zones)
     if (reading.kind === 'read' && progressOf(plan, reading.record, hash, reading.observation)?.finished === false)
       this.node.sawUnfinished = hash
   }
@@ -339,9 +361,9 @@ export class FleetAgent implements Client {
     api.patch(this, recordName, write.resourceVersion, write.data, (answer) => {
       if (this.#run !== started || !this.node.isUp) return
       this.#busy = false
-      this.#world.trace(this.name, () => `${write.kind}: ${answer} (${write.detail})`)
-      if (answer === 'failed') this.#retryLater()
-      else if (answer === 'refused') this.#later(60 * SECOND_US, () => this.#refresh())
+      this.#world.trace(this.name, () => `${write.kind}: ${answer.kind} (${write.detail})`)
+      if (answer.kind === 'failed') this.#retryLater(answer.retryAfterUs)
+      else if (answer.kind === 'refused') this.#later(60 * SECOND_US, () => this.#refresh())
       else this.#refresh()
     })
   }

@@ -2,8 +2,8 @@
 /**
  * The API server of a simulated fleet: ConfigMaps with a resourceVersion, reads at the newest,
  * merge patches that are compared and swapped, and watches. Requests take time, get lost before or
- * after they took effect, and fail while it is down. Restoring a backup takes objects and
- * resourceVersions back, as a restore of etcd does.
+ * after they took effect, are refused while it is overloaded, and fail while it is down. Restoring
+ * a backup takes objects and resourceVersions back, as a restore of etcd does.
  */
 import type { Random } from '../sim/random.ts'
 import type { Content } from './content.ts'
@@ -30,8 +30,15 @@ export interface RecordObject {
 }
 
 export type Stored = ConfigObject | RecordObject
-export type Answer = { readonly kind: 'found'; readonly object: Stored } | { readonly kind: 'missing' } | { readonly kind: 'failed' }
-export type PatchAnswer = 'done' | 'conflict' | 'refused' | 'missing' | 'failed'
+/** `retryAfterUs`: 0 where the API server did not ask for a pause. */
+interface Failed {
+  readonly kind: 'failed'
+  readonly retryAfterUs: number
+}
+export type Answer = { readonly kind: 'found'; readonly object: Stored } | { readonly kind: 'missing' } | Failed
+export type PatchAnswer = { readonly kind: 'done' | 'conflict' | 'refused' | 'missing' } | Failed
+
+const LOST: Failed = { kind: 'failed', retryAfterUs: 0 }
 
 /** Who asks: answers come only while it is connected, and to the run of the agent that asked. */
 export interface Client {
@@ -45,11 +52,18 @@ export interface ApiFaults {
   readonly latencyUs: readonly [least: number, most: number]
 }
 
+/** The share of the requests that the API server refuses with 429, and for how long it says. */
+export interface Overload {
+  readonly share: number
+  readonly retryAfterUs: number
+}
+
 export interface ApiCounts {
   reads: number
   writes: number
   conflicts: number
   refused: number
+  tooMany: number
   watchBytes: number
   deliveries: number
   largest: number
@@ -71,15 +85,19 @@ export class FleetApi {
   readonly #watchers = new Map<string, Map<Client, () => void>>()
   #version = 100
   up = true
+  overload: Overload | undefined
+  /** Of its own, so that a world without an overload draws what it always drew. */
+  readonly #overloadRandom: Random
   /** Refuses a write as an admission policy does. */
   admit: (name: string, before: RecordObject, after: RecordObject, writer: string) => string | undefined = () => undefined
   onWrite: WriteObserver = () => undefined
-  readonly counts: ApiCounts = { reads: 0, writes: 0, conflicts: 0, refused: 0, watchBytes: 0, deliveries: 0, largest: 0 }
+  readonly counts: ApiCounts = { reads: 0, writes: 0, conflicts: 0, refused: 0, tooMany: 0, watchBytes: 0, deliveries: 0, largest: 0 }
 
-  constructor(queue: EventQueue, random: Random, faults: ApiFaults) {
+  constructor(queue: EventQueue, random: Random, faults: ApiFaults, overloadRandom: Random) {
     this.#queue = queue
     this.#random = random
     this.#faults = faults
+    this.#overloadRandom = overloadRandom
   }
 
   /** As it is, for those that look at the world from outside. */
@@ -118,9 +136,9 @@ export class FleetApi {
         this.counts.reads += 1
         const object = this.#objects.get(name)
         const found: Answer = object === undefined ? { kind: 'missing' } : { kind: 'found', object }
-        return () => answer(lost ? { kind: 'failed' } : found)
+        return () => answer(lost ? LOST : found)
       },
-      () => answer({ kind: 'failed' }),
+      answer,
     )
   }
 
@@ -135,13 +153,18 @@ export class FleetApi {
       client,
       (lost) => {
         const outcome = this.#apply(client.name, name, resourceVersion, data)
-        return () => answer(lost ? 'failed' : outcome)
+        return () => answer(lost ? LOST : { kind: outcome })
       },
-      () => answer('failed'),
+      answer,
     )
   }
 
-  #apply(writer: string, name: string, resourceVersion: string, data: Readonly<Record<string, string | null>>): PatchAnswer {
+  #apply(
+    writer: string,
+    name: string,
+    resourceVersion: string,
+    data: Readonly<Record<string, string | null>>,
+  ): Exclude<PatchAnswer['kind'], 'failed'> {
     const before = this.#objects.get(name)
     if (before?.kind !== 'record') return 'missing'
     if (before.resourceVersion !== resourceVersion) {
@@ -190,15 +213,23 @@ export class FleetApi {
     return this.#random.between(least, most)
   }
 
-  #request(client: Client, serve: (lost: boolean) => () => void, failed: () => void): void {
+  #request(client: Client, serve: (lost: boolean) => () => void, failed: (answer: Failed) => void): void {
     const lostBefore = this.#random.chance(this.#faults.lost)
     const lostAfter = this.#random.chance(this.#faults.lost)
-    const giveUp = () => this.#queue.after(5_000_000, failed)
+    const giveUp = () => this.#queue.after(5_000_000, () => failed(LOST))
     this.#queue.after(this.latencyUs(), () => {
       if (!this.up || lostBefore || !client.connected()) return giveUp()
+      const refused = this.#refusedBy(this.overload)
+      if (refused !== undefined) return this.#queue.after(this.latencyUs(), () => failed(refused))
       const answer = serve(lostAfter)
       this.#queue.after(this.latencyUs() + (lostAfter ? 5_000_000 : 0), () => (client.connected() ? answer() : giveUp()))
     })
+  }
+
+  #refusedBy(overload: Overload | undefined): Failed | undefined {
+    if (overload === undefined || !this.#overloadRandom.chance(overload.share)) return undefined
+    this.counts.tooMany += 1
+    return { kind: 'failed', retryAfterUs: overload.retryAfterUs }
   }
 
   #notify(name: string): void {

@@ -4,10 +4,12 @@ import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
+import { FleetGuard } from './fleet-guard.ts'
 import type { FleetWorld } from './fleet-world.ts'
 import { tellLie } from './liars.ts'
 import { parsedRecord } from './parsed.ts'
 import { type FleetEvent, recordName } from './schedule.ts'
+import { goneNodes, vanish } from './vanishing.ts'
 
 export function applyEvent(world: FleetWorld, event: FleetEvent): void {
   switch (event.kind) {
@@ -20,12 +22,30 @@ export function applyEvent(world: FleetWorld, event: FleetEvent): void {
     case 'retry':
       raiseRetry(world, event.config)
       return
+    case 'now':
+      setInPlan(world, event.config, 'now', event.hash)
+      return
     case 'pause':
     case 'resume':
       changeConfig(world, event.config, () => ({ paused: event.kind === 'pause' }))
       return
     case 'exclude':
-      changeConfig(world, event.config, ({ excluded }) => ({ excluded: [...excluded, event.name] }))
+      exclude(world, event.config, [event.name])
+      return
+    case 'include':
+      changeConfig(world, event.config, ({ excluded }) => ({ excluded: excluded.filter((name) => name !== event.name) }))
+      return
+    case 'exclude-gone':
+      exclude(world, event.config, goneNodes(world, event.config))
+      return
+    case 'vanish':
+      vanish(world, event)
+      return
+    case 'guard':
+      new FleetGuard(world, event).begin()
+      return
+    case 'overload':
+      overload(world, event)
       return
     case 'annotation':
       changeConfig(world, event.config, () => ({ rollout: annotation(event.value, event.config) }))
@@ -70,6 +90,7 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
   switch (event.kind) {
     case 'die':
     case 'leave':
+      agent.node.isDeleted = event.kind === 'leave'
       agent.node.die()
       return
     case 'reimage':
@@ -124,17 +145,25 @@ function changeConfig(world: FleetWorld, name: string, change: (before: ConfigOb
   world.configSinceUs.set(world.config(name), world.queue.nowUs)
 }
 
+function exclude(world: FleetWorld, config: string, names: readonly string[]): void {
+  for (const name of names) world.ledger.excluded.add(name)
+  changeConfig(world, config, ({ excluded }) => ({ excluded: [...new Set([...excluded, ...names])] }))
+}
+
 function annotation(value: 'name' | 'off' | 'none', config: string): string | undefined {
   if (value === 'none') return undefined
   return value === 'off' ? 'off' : recordName(config)
 }
 
 function raiseRetry(world: FleetWorld, name: string): void {
+  const parsed = parsePlan(world.config(name).planText)
+  setInPlan(world, name, 'retry', String(parsed.ok ? parsed.plan.retry + 1 : 1))
+}
+
+function setInPlan(world: FleetWorld, name: string, setting: string, value: string): void {
   changeConfig(world, name, ({ planText }) => {
-    const parsed = parsePlan(planText)
-    const retry = parsed.ok ? parsed.plan.retry + 1 : 1
-    const others = (planText ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('retry:'))
-    return { planText: [...others, `retry: ${retry}`].join('\n') }
+    const others = (planText ?? '').split('\n').filter((line) => line !== '' && !line.startsWith(`${setting}:`))
+    return { planText: [...others, `${setting}: ${value}`].join('\n') }
   })
 }
 
@@ -159,6 +188,14 @@ function takeApiDown(world: FleetWorld, forSeconds: number): void {
   if (!world.api.up) return
   setApi(world, false)
   world.queue.after(forSeconds * SECOND_US, () => setApi(world, true))
+}
+
+function overload(world: FleetWorld, { share, retryAfterSeconds, forSeconds }: Extract<FleetEvent, { readonly kind: 'overload' }>): void {
+  const begun = { share, retryAfterUs: retryAfterSeconds * SECOND_US }
+  world.api.overload = begun
+  world.queue.after(forSeconds * SECOND_US, () => {
+    if (world.api.overload === begun) world.api.overload = undefined
+  })
 }
 
 function setApi(world: FleetWorld, up: boolean): void {
@@ -193,6 +230,7 @@ function assign(world: FleetWorld, nodes: readonly number[], config: string): vo
 
 export function healAll(world: FleetWorld): void {
   setApi(world, true)
+  world.api.overload = undefined
   for (const agent of world.agents) {
     awaken(world, agent)
     agent.partition(false)

@@ -3,6 +3,7 @@
  * One node of a simulated fleet: its kubelet, its trials, and what its disk remembers. The agent on
  * it is in `fleet-agent.ts`.
  */
+import type { ZoneOrder } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import { type Content, fateOf, TRIAL_US } from './content.ts'
 import type { EventQueue } from './event-queue.ts'
@@ -19,6 +20,8 @@ export interface Traits {
   /** The node takes part in no rollout, and writes what it likes. */
   readonly liar: boolean
   readonly joined: boolean
+  /** The label of its zone. undefined: it has none. */
+  readonly zone?: string | undefined
 }
 
 export const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
@@ -44,18 +47,30 @@ export class FleetNode {
   proven = true
   lastGood: Content = LOCAL
   readonly promoted = new Set<string>()
+  /** Every content that this machine has started. */
+  readonly started = new Set<string>()
   readonly verdicts = new Map<string, Verdict>()
   /** Configs that were seen to have a rollout, with the record's name. */
   readonly rollouts = new Map<string, string>()
   /** The hash of which it saw an unfinished generation, since the config was assigned to it. */
   sawUnfinished: string | undefined
-  /** The waves of the plan when it first saw this hash with this `retry`. */
-  began: { readonly hash: string; readonly retry: number; readonly waves: readonly number[] } | undefined
+  /** The waves and zones of the plan when it first saw this hash with this `retry`. */
+  began:
+    | { readonly hash: string; readonly retry: number; readonly waves: readonly number[]; readonly zones: ZoneOrder | undefined }
+    | undefined
   /** dead: for good. */
   state: 'up' | 'asleep' | 'dead' = 'up'
   /** When the node fails by itself, whatever it started. */
   failsAnyway: (content: Content) => number | undefined = () => undefined
   wasReimaged = false
+  /** An administrator or an autoscaler keeps new pods away from it. */
+  isCordoned = false
+  /** Its Node is gone from the API server. */
+  isDeleted = false
+  /** Since when it sends no heartbeat. */
+  downSinceUs: number | undefined
+  /** The Node is NotReady, although kubelet and the agent work. */
+  isSick = false
   #trial = 0
 
   constructor(traits: Traits, queue: EventQueue) {
@@ -68,6 +83,7 @@ export class FleetNode {
   }
 
   start(config: string, content: Content, retry: number): void {
+    this.started.add(content.hash)
     this.runs = content
     this.runsConfig = config
     this.proven = this.promoted.has(content.hash)
@@ -82,12 +98,14 @@ export class FleetNode {
   /** The machine is made anew, under its old name: its disk is empty. */
   reimage(): void {
     this.wasReimaged = true
+    this.isSick = false
     this.#trial += 1
     this.runs = LOCAL
     this.runsConfig = undefined
     this.lastGood = LOCAL
     this.proven = true
     this.promoted.clear()
+    this.started.clear()
     this.verdicts.clear()
     this.rollouts.clear()
     this.sawUnfinished = undefined
@@ -96,11 +114,13 @@ export class FleetNode {
 
   sleep(): void {
     this.state = 'asleep'
+    this.downSinceUs = this.#queue.nowUs
     this.#trial += 1
   }
 
   wakeUp(retry: number): void {
     this.state = 'up'
+    this.downSinceUs = undefined
     if (!this.proven || fateOf(this.runs, this.traits.uid).kind !== 'works') this.#beginTrial(retry)
   }
 
@@ -109,14 +129,23 @@ export class FleetNode {
     const trial = this.#trial
     const content = this.runs
     const fate = fateOf(content, this.traits.uid)
+    this.isSick = false
     const during = (afterUs: number, run: () => void) =>
       this.#queue.after(afterUs, () => {
         if (this.#trial === trial && this.isUp) run()
       })
     const failsUs = fate.kind === 'fails' ? fate.afterUs : this.failsAnyway(content)
     if (fate.kind === 'kills') during(fate.afterUs, () => this.die())
+    else if (fate.kind === 'sickens') this.#sicken(content, fate.afterUs)
     else if (failsUs !== undefined) during(failsUs, () => this.#fail(content, retry))
     if (!this.proven) during(TRIAL_US * this.traits.slowness, () => this.#pass(content))
+  }
+
+  /** Also when its trial has passed. */
+  #sicken(content: Content, afterUs: number): void {
+    this.#queue.after(afterUs, () => {
+      if (this.isUp && this.runs === content) this.isSick = true
+    })
   }
 
   #pass(content: Content): void {
@@ -128,6 +157,7 @@ export class FleetNode {
 
   #fail(content: Content, retry: number): void {
     this.#trial += 1
+    this.isSick = false
     this.verdicts.set(content.hash, { reason: 'kubelet exited 5 times', retry })
     this.runs = this.lastGood.hash === content.hash ? LOCAL : this.lastGood
     this.proven = true
@@ -136,6 +166,7 @@ export class FleetNode {
 
   die(): void {
     this.state = 'dead'
+    this.downSinceUs ??= this.#queue.nowUs
     this.#trial += 1
     this.onDeath()
   }

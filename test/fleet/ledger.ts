@@ -18,7 +18,15 @@ export class Ledger {
   readonly replacedAtUs = new WeakMap<RecordObject | ConfigObject, number>()
   /** By config, node and words. */
   readonly claimedAtUs = new Map<string, number>()
+  /** Nodes that an administrator has excluded, also if only for a time. */
+  readonly excluded = new Set<string>()
+  /** When a stage was first open, by config and state. */
+  readonly stageOpenedUs = new Map<string, number>()
+  /** Writes of honest nodes and starts, by the uid of the config. */
+  readonly progress = new Map<string, number>()
   generations = 0
+  /** By guards. */
+  halts = 0
 
   started(hash: string, start: Started): void {
     const starts = this.starts.get(hash) ?? []

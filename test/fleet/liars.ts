@@ -12,7 +12,7 @@ export function tellLie(world: FleetWorld, agent: FleetAgent, lie: Lie): void {
   const record = world.record(config)
   const write = (data: Readonly<Record<string, string | null>>, then?: () => void) => {
     const { resourceVersion } = world.record(config)
-    world.api.patch(agent, recordName(config), resourceVersion, data, (answer) => answer === 'done' && then?.())
+    world.api.patch(agent, recordName(config), resourceVersion, data, (answer) => answer.kind === 'done' && then?.())
   }
   const [, generation = '0', stage = '0', hash = '-'] = (record.data.state ?? '1 0 0 - - 0 0').split(' ')
   const key = `node.${agent.name}`

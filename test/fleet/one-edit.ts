@@ -25,6 +25,11 @@ export interface OneEdit {
   readonly planText?: string
   readonly backgroundFailures?: number
   readonly lost?: number
+  /** By the number of the node. */
+  readonly zoneOf?: (index: number) => string | undefined
+  /** When the schedule begins, which is a minute before the edit. */
+  readonly startMs?: number
+  readonly restHours?: number
   /** More that happens. */
   readonly events?: Schedule['events']
 }
@@ -38,10 +43,14 @@ export interface Outcome {
   readonly minutes: number
   readonly writes: number
   readonly conflicts: number
+  /** Requests that were answered with 429. */
+  readonly tooMany: number
   readonly reads: number
   readonly watchBytes: number
   readonly recordBytes: number
   readonly isHalted: boolean
+  /** In their order. */
+  readonly starts: readonly { readonly node: string; readonly minutes: number; readonly by: Started['by'] }[]
 }
 
 const EDIT_SECONDS = 60
@@ -65,15 +74,19 @@ export function runOneEdit(edit: OneEdit, trace?: Trace): Outcome {
     backgroundFailures: edit.backgroundFailures ?? 0,
     policy: true,
     events: [...deaths, { atSeconds: EDIT_SECONDS, event: { kind: 'edit', config: CONFIG, content } }, ...(edit.events ?? [])],
-    restSeconds: 16 * 3600,
+    ...(edit.startMs !== undefined && { clock: { startMs: edit.startMs } }),
+    restSeconds: (edit.restHours ?? 16) * 3600,
   }
   const world = new FleetWorld(schedule, trace)
   checkEnd(world.run())
   return outcomeOf(world, content.hash)
 }
 
-function place({ seed, controlPlanes = 0, canaries = false }: OneEdit, index: number): PlacedNode {
-  return { traits: { ...plainTraits(index, seed), canary: canaries, controlPlane: index < controlPlanes }, config: CONFIG }
+function place({ seed, controlPlanes = 0, canaries = false, zoneOf }: OneEdit, index: number): PlacedNode {
+  return {
+    traits: { ...plainTraits(index, seed), canary: canaries, controlPlane: index < controlPlanes, zone: zoneOf?.(index) },
+    config: CONFIG,
+  }
 }
 
 export function plainTraits(index: number, seed = 1): Traits {
@@ -93,16 +106,19 @@ function outcomeOf(world: FleetWorld, hash: string): Outcome {
   const { counts } = world.api
   const starts = world.ledger.starts.get(hash) ?? []
   const state = world.record(CONFIG).data
+  const dead = new Set(world.agents.filter(({ node }) => !node.isUp).map(({ name }) => name))
   return {
     started: starts.length,
-    failed: world.agents.filter(({ node }) => node.verdicts.has(hash)).length + starts.filter(({ node }) => isDead(world, node)).length,
+    failed: world.agents.filter(({ node }) => node.verdicts.has(hash)).length + starts.filter(({ node }) => dead.has(node)).length,
     reached: world.agents.filter(({ node }) => node.isUp && node.runs.hash === hash).length,
     minutes: (Math.max(0, ...starts.map(({ atUs }) => atUs)) - EDIT_SECONDS * SECOND_US) / MINUTE_US,
     writes: counts.writes,
     conflicts: counts.conflicts,
+    tooMany: counts.tooMany,
     reads: counts.reads,
     watchBytes: counts.watchBytes,
     recordBytes: counts.largest,
+    starts: starts.map(({ node, atUs, by }) => ({ node, by, minutes: (atUs - EDIT_SECONDS * SECOND_US) / MINUTE_US })),
     isHalted: Object.values(state).some((value) => value.split(' ')[2] === 'veto') && isLeftOut(world, starts),
   }
 }
@@ -111,8 +127,4 @@ function outcomeOf(world: FleetWorld, hash: string): Outcome {
 function isLeftOut(world: FleetWorld, starts: readonly Started[]): boolean {
   const started = new Set(starts.map(({ node }) => node))
   return world.agents.some(({ name, node }) => node.isUp && !started.has(name))
-}
-
-function isDead(world: FleetWorld, name: string): boolean {
-  return world.agents.some(({ node }) => node.traits.name === name && !node.isUp)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The contents of objects that agents read, parsed once: thousands of nodes read the same text. */
-import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, type ParsedPlan, paceOf, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 
@@ -23,8 +23,19 @@ export function planOf(config: ConfigObject): ParsedPlan {
   return parsed
 }
 
+export function planTimeZone(config: ConfigObject): string {
+  const parsed = planOf(config)
+  return parsed.ok ? parsed.plan.timeZone : DEFAULT_PLAN.timeZone
+}
+
 /** `retry` of its plan; 0 where the plan cannot be read. */
 export function planRetry(config: ConfigObject): number {
   const parsed = planOf(config)
   return parsed.ok ? parsed.plan.retry : 0
+}
+
+/** Empty where the plan cannot be read. */
+export function planPace(config: ConfigObject): string {
+  const parsed = planOf(config)
+  return parsed.ok ? paceOf(parsed.plan) : ''
 }

@@ -6,13 +6,21 @@ import { type Random, seededRandom } from '../sim/random.ts'
 import { type Content, contentOf, type Nature } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'
 import type { Traits } from './fleet-node.ts'
+import { withTroubles } from './random-troubles.ts'
 import type { FleetEvent, Lie, PlacedNode, Schedule } from './schedule.ts'
+import { withZonesAndWindows } from './windows.ts'
 
 const HOUR = 3600
 const QUIET: ApiFaults = { lost: 0, latencyUs: [5_000, 100_000] }
 
-/** @param nodes undefined: from 1 to 20 */
+/** @param nodeCount undefined: from 1 to 20 */
 export function randomSchedule(seed: number, nodeCount?: number): Schedule {
+  const zoned = withZonesAndWindows(scheduleWithoutTroubles(seed, nodeCount), seededRandom(seed * 4001 + 1))
+  return withTroubles(zoned, seededRandom(seed * 5003 + 1))
+}
+
+/** As each seed was before zones, windows and troubles. */
+export function scheduleWithoutTroubles(seed: number, nodeCount?: number): Schedule {
   return withExclusion(scheduleOf(seed, nodeCount), seededRandom(seed * 6007 + 1))
 }
 

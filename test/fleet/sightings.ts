@@ -6,7 +6,7 @@
 import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision } from '../../src/rollout/view.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
-import { parsedRecord, planRetry } from './parsed.ts'
+import { parsedRecord, planPace, planRetry } from './parsed.ts'
 
 /** The record as it was read, and then the config. */
 export interface Seen {
@@ -58,6 +58,7 @@ export class Sightings {
       hash: config.content.hash,
       assignment: 0,
       retry: planRetry(config),
+      pace: planPace(config),
       nowUs,
       contactUs: this.#contactUs,
     })

@@ -3,13 +3,14 @@
  * The rule that must hold whenever a node starts a content: the record that it has just read says
  * so. Reads the record's words itself.
  */
-import { placeOf } from '../../src/rollout/order.ts'
-import { freeShare, keepWaves } from '../../src/rollout/plan.ts'
+import { freeShare, keepOrder } from '../../src/rollout/plan.ts'
 import type { StartReading } from './fleet-agent.ts'
 import type { FleetNode } from './fleet-node.ts'
 import type { Started } from './ledger.ts'
 import { planOf } from './parsed.ts'
 import { Violation } from './violation.ts'
+import { type Clock, checkWindow } from './windows.ts'
+import { placeOf } from './zone-invariants.ts'
 
 const NAME = 'no node goes without a record that says so'
 /** A lost answer, and the moment before the start. */
@@ -19,6 +20,7 @@ export interface StartTime {
   readonly nowUs: number
   /** When the record that was read stopped being the newest. */
   readonly replacedAtUs: number | undefined
+  readonly clock: Clock | undefined
   /** Since when the node has read the record without a break. */
   readonly contactSinceUs: number
   claimedAtUs(node: string, words: string): number | undefined
@@ -43,20 +45,23 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
     ([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `) && !isExcluded(key),
   )
   const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto').length
-  const share = freeShare(keepWaves(plan.plan, node.began?.waves), Number(stage))
+  const kept = keepOrder(plan.plan, node.began?.waves, node.began?.zones)
+  const share = freeShare(kept, Number(stage))
   if (share < 1 && vetoes >= (stage === '0' ? 1 : plan.plan.maxVetoes)) {
     throw new Violation('nobody starts what is halted', `${traits.name}: ${vetoes} vetoes in stage ${stage}`)
   }
+  const mine = words.find(([key]) => key === `node.${traits.name}`)?.[1].split(' ')[2]
+  const hasOwnWord = !isExcluded(`node.${traits.name}`) && (mine === 'claim' || mine === 'proof')
+  if (time.clock !== undefined && !hasOwnWord) checkWindow(config, time.clock, nowUs, OLDEST_READING_US, traits.name)
   if (isExcluded(`node.${traits.name}`)) {
     if (share < 1) throw new Violation('an excluded node starts what the others have proved to the end', `${traits.name} (${reading.turn})`)
     if (traits.controlPlane && vetoes >= plan.plan.maxVetoes) throw new Violation('nobody starts what is halted', traits.name)
     return 'share'
   }
-  const mine = words.find(([key]) => key === `node.${traits.name}`)?.[1].split(' ')[2]
-  if (mine === 'claim' || mine === 'proof') return 'own word'
+  if (hasOwnWord) return 'own word'
   if (traits.controlPlane) throw new Violation('a control plane always claims', `${traits.name} (${reading.turn})`)
   if (node.promoted.has(config.content.hash)) return 'again'
-  if (placeOf(traits.uid, config.content.hash).share < share) {
+  if (placeOf(node, config.content.hash).share < share) {
     const silent = words.filter(([key, value]) => value.startsWith(`${generation} ${stage} claim`) && isSilent(key, value, time)).length
     if (share === 1 || silent <= plan.plan.maxSilent) return 'share'
     throw new Violation('silence stops a stage', `${traits.name}: ${silent} claims are silent`)

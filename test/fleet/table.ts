@@ -3,7 +3,7 @@
 import type { Nature } from './content.ts'
 import { type OneEdit, type Outcome, runOneEdit } from './one-edit.ts'
 
-const SIZES = [3, 10, 100, 1000, 5000, 10_000] as const
+const SIZES = [3, 10, 100, 1000, 5000, 10_000, 15_000] as const
 const DEAD = [0, 0.2] as const
 const FAILS_AFTER_US = 60_000_000
 const BACKGROUND = 0.0005

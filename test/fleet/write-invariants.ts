@@ -5,6 +5,7 @@ import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { Ledger } from './ledger.ts'
 import { parsedRecord, planOf } from './parsed.ts'
 import { Violation } from './violation.ts'
+import { type Clock, checkWindow } from './windows.ts'
 
 export interface RecordWrite {
   readonly writer: string
@@ -17,6 +18,7 @@ export interface RecordWrite {
   readonly nowUs: number
   /** Since when the writer waits for something other than its turn; undefined: it does not. */
   readonly unreadySinceUs: number | undefined
+  readonly clock: Clock | undefined
 }
 
 /** How long a writer may have read the config before its write arrives. */
@@ -28,6 +30,7 @@ export function checkWrite(write: RecordWrite, ledger: Ledger): void {
   generationNeverGoesBack(write)
   isAdmitted(write)
   onlyReadyNodesClaim(write)
+  claimsKeepThePlan(write, ledger)
   const state = write.after.data.state?.split(' ') ?? []
   if (write.data.state === undefined || state[2] !== '0' || state[3] === undefined) return
   ledger.generations += 1
@@ -60,6 +63,17 @@ function onlyReadyNodesClaim({ writer, data, config, configSinceUs, nowUs, unrea
   const claims = data[`node.${writer}`]?.includes(' claim ') === true
   const sinceUs = config.paused ? configSinceUs : (unreadySinceUs ?? nowUs)
   if (claims && nowUs - sinceUs > OLDEST_READING_US) throw new Violation('only a node that is ready claims', writer)
+}
+
+/** Windows, and the rest of a stage. */
+function claimsKeepThePlan({ writer, before, after, data, config, configSinceUs, nowUs, clock }: RecordWrite, ledger: Ledger): void {
+  const plan = planOf(config)
+  const claims = data[`node.${writer}`]?.includes(' claim ') === true
+  if (clock === undefined || !claims || !plan.ok || nowUs - configSinceUs < OLDEST_READING_US) return
+  checkWindow(config, clock, nowUs, OLDEST_READING_US, writer)
+  if (data.state !== undefined || before.data.state !== after.data.state) return
+  const openedUs = ledger.stageOpenedUs.get(`${config.uid} ${before.data.state}`) ?? 0
+  if (nowUs - openedUs < plan.plan.restUs) throw new Violation('nobody claims before the stage has been open for the rest', writer)
 }
 
 /** An honest write is refused only where the config has changed since its reading. */

@@ -9,6 +9,7 @@ import {
   isStartRefused,
   type KubeletExit,
   logExits,
+  longestLifeOnTrialUs,
   outlivesTrials,
 } from '../../src/health/exits.ts'
 import { expectStart, forgetExits, type HealthRecord } from '../../src/health/fold.ts'
@@ -47,6 +48,10 @@ t.test('the window is 24 hours in which kubelet starts with that config (rule 24
   t.equal(countAfter(log, 30 * HOUR_US), undefined)
   t.match(countAfter(ageExits({ recentExits: log, subject: keyOf('b') }, 20 * HOUR_US), 30 * HOUR_US), { exits: 10, failed: true })
   t.equal(countAfter(ageExits({ recentExits: log, subject: keyOf('a') }, 20 * HOUR_US), 30 * HOUR_US), undefined)
+})
+
+t.test('a record without exits has none that could age', async (t) => {
+  t.strictSame(ageExits({ subject: keyOf('a') }, HOUR_US), [])
 })
 
 t.test('a kubelet that became healthy after the last exit is not condemned for the exits any more', async (t) => {
@@ -142,6 +147,26 @@ t.test('processes that live for as long as a trial, and exit then', (t) => {
   t.end()
 })
 
+t.test('the longest life of those that exited on trial', (t) => {
+  const { trialUs } = POLICY
+  const longest = (livedUs: readonly (number | undefined)[], policy = POLICY, key = keyOf('a')) => {
+    const recentExits = livedUs.map(
+      (us): KubeletExit => ({ key, invocationId: 'i', ...(us !== undefined && { startedAtUs: NOW_US - us }), atUs: NOW_US }),
+    )
+    return longestLifeOnTrialUs({ recentExits, subject: keyOf('a') }, NOW_US, policy)
+  }
+  t.equal(longest([1, 3, 2]), 3)
+  t.equal(longest([5, trialUs - 1]), trialUs - 1)
+  t.equal(longest([5, trialUs]), 5, 'one that lived for a trial was not on trial any more')
+  const long = { ...POLICY, trialUs: 9 * HOUR_US }
+  t.equal(longest([5, HOUR_US - 1], long), HOUR_US - 1)
+  t.equal(longest([5, HOUR_US], long), 5, 'nor one that lived for an hour')
+  t.equal(longest([undefined]), 0, 'the start is not known')
+  t.equal(longest([5], POLICY, keyOf('b')), 0, 'another config')
+  t.equal(longestLifeOnTrialUs({ subject: keyOf('a') }, NOW_US, POLICY), 0)
+  t.end()
+})
+
 t.test('exits in a row, as one kubelet after another', (t) => {
   const { trialUs } = POLICY
   const count = (...exits: readonly (readonly [agoUs: number, kubelet: string, content?: string])[]) => {
@@ -161,6 +186,9 @@ t.test('exits in a row, as one kubelet after another', (t) => {
   t.equal(count([9 * trialUs, 'k-0'], [3, 'k-1'], [2, 'k-2'], [1, 'k-3']), 3, 'those before do not count')
   t.equal(count([trialUs + 2, 'k-1'], [trialUs + 1, 'k-2'], [trialUs, 'k-3']), 0, 'the last was as long ago')
   t.equal(countVaryingExits({ subject: keyOf('a') }, NOW_US, POLICY), 0)
+  const three = ['k-1', 'k-2', 'k-3'].map((kubelet): KubeletExit => ({ key: trialKey('a', kubelet), invocationId: 'i', atUs: NOW_US }))
+  const patient = { ...POLICY, crashLimit: 4 }
+  t.equal(countVaryingExits({ recentExits: three, subject: keyOf('a') }, NOW_US, patient), 0, 'fewer than a higher limit')
   t.end()
 })
 

@@ -948,6 +948,8 @@ t.test('a restart that was requested is the agent’s, also where systemd restar
   t.match(reset, { startedByOthers: false, restartDueUntilUs: undefined }, 'and reset-failed then takes that restart out of the count')
   const queued = follow([down('queued', 'i-2', 0), healthy(B, 'i-3', 0)], asked, keyOf(B))
   t.match(queued, { startedByOthers: false, restartDueUntilUs: undefined }, 'also where the first look at it is when its stop is done')
+  const inVain = follow([down('left-down', 'i-1', 0)], asked, keyOf(B))
+  t.match(follow([healthy(B, 'i-2', 0)], inVain, keyOf(B)), { startedByOthers: true }, 'one that came to nothing is over')
   const stopped = follow([down('stopped', 'i-2', 2)], between, keyOf(B))
   t.match(follow([healthy(B, 'i-3', 0)], stopped, keyOf(B)), { startedByOthers: true }, 'somebody stops it and starts it')
   const toStart = follow([down('stopped', 'i-1', 0), healthy(B, 'i-2', 0)], asked, keyOf(B))

@@ -78,6 +78,7 @@ t.test('two exits have the same cause, whatever differs from start to start', as
     ['after 2µs', 'after 10ms'],
     ['after 1h2m3.5s', 'after 59m'],
     ['after 2h', 'after 3s'],
+    ['after 1.25s', 'after 3s'],
     ['at 0xABC', 'at 0xdef'],
     ['id deadbeef1', 'id 1A'],
     ['port 1', 'port 22'],
@@ -88,6 +89,7 @@ t.test('two exits have the same cause, whatever differs from start to start', as
     ['pod abc', 'pod fed'],
     ['3mx', '3sx'],
     ['in cafe', 'in babe'],
+    ['exit status 1', 'exit status '],
     ['10250 in use', 'port 10250 in use'],
   ] as const)
     t.notOk(isSameCause(before, after), before)
@@ -109,6 +111,7 @@ t.test('the bounds of two exits that are alike', (t) => {
   t.equal(pair({}, { killedBy: 'SIGKILL' }), false)
   t.equal(pair({ words: undefined }, { words: undefined }), false)
   t.equal(pair({ startedAtUs: undefined }, {}), false)
+  t.equal(pair({ words: undefined }, {}), false)
   t.equal(areLatestAlike({ subject: SUBJECT, recentExits: [exit(0), exit(8, { key: keyOf(B), words: 'x' }), exit(16)] }), true)
   t.same([areLatestAlike({ subject: SUBJECT }), areLatestAlike({ subject: SUBJECT, recentExits: [exit(0)] })], [false, false])
   t.end()

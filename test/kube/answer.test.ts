@@ -35,6 +35,10 @@ t.test('Retry-After: seconds, a date by the clock of the server, or retryAfterSe
   t.equal(at({ 'retry-after': 'soon' }), undefined)
   t.equal(at({}, status({ details: { retryAfterSeconds: 3 } })), 3000)
   t.equal(at({}), undefined)
+  const hourMs = 3600_000
+  t.equal(at({ 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }), hourMs)
+  t.equal(at({ 'retry-after': '99999999999' }), hourMs)
+  t.equal(at({}, status({ details: { retryAfterSeconds: 1e12 } })), hourMs)
   t.end()
 })
 

@@ -43,6 +43,7 @@ import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
 import { addRolloutAgentScenarios, addRolloutWholeScenarios } from './rights/rollout-agents.ts'
+import { addRolloutPlanScenarios } from './rights/rollout-plans.ts'
 import { addRolloutPolicyScenarios } from './rights/rollout-policy.ts'
 import { addRolloutFleetScenarios, addRolloutRightsScenarios } from './rights/rollout-rights.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
@@ -104,6 +105,7 @@ async function addScenariosOfOwnClusters(): Promise<void> {
     addAdmissionScenarios(program)
     addChartScenarios()
     addRolloutPolicyScenarios()
+    addRolloutPlanScenarios()
     addRolloutFleetScenarios()
     addRolloutWholeScenarios(program)
   } else console.log(`the scenarios on an API server of this time are left out: ${missing}`)

@@ -6,7 +6,8 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
-import type { Sleep } from '../../src/report/report-worker.ts'
+import type { JointField } from '../../src/report/node-work.ts'
+import type { Sleep, Work } from '../../src/report/report-worker.ts'
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -133,4 +134,15 @@ export function refusal(status: number, reason = '', retryAfterMs?: number): Kub
 /** RFC 7386, one level deep, which is enough here. */
 function merge(old: Json | undefined, patch: Json): Json {
   return Object.fromEntries(Object.entries({ ...old, ...patch }).filter(([, value]) => value !== null))
+}
+
+/** Writes one field of the Node by its own path. */
+export function alone(field: Pick<JointField, 'dueInMs' | 'begin'>, api: Pick<KubeApi, 'request'>): Work {
+  return {
+    dueInMs: () => field.dueInMs(),
+    async attempt() {
+      const exchange = field.begin()
+      if (exchange !== undefined) exchange.settle(await api.request(exchange.request))
+    },
+  }
 }

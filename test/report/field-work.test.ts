@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { ANNOTATION, STATUS_ANNOTATION } from '../../src/report/annotation.ts'
 import { showTime } from '../../src/report/deadlines.ts'
-import { FieldWork, type WantedWhen } from '../../src/report/field-work.ts'
+import { FieldWork } from '../../src/report/field-work.ts'
 import { CONDITIONS } from '../../src/report/node-conditions.ts'
+import type { WantedWhen } from '../../src/report/node-field.ts'
 import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from '../../src/report/reasons.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
-import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
+import { alone, FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
 const LOCAL: Condition = { status: 'True', reason: 'Local', message: 'local' }
 const PROMOTED: Condition = { status: 'True', reason: 'Promoted', message: 'one' }
@@ -34,11 +35,11 @@ function world() {
 }
 
 function runs<Wanted, Seen>(
-  { time, log }: Pick<ReturnType<typeof world>, 'time' | 'log'>,
+  { time, log, api }: Pick<ReturnType<typeof world>, 'time' | 'log' | 'api'>,
   work: FieldWork<Wanted, Seen>,
   read: (node: unknown) => Seen | 'absent',
 ) {
-  const lane = new ReportWorker(work, time.sleep, log)
+  const lane = new ReportWorker(alone(work, api), time.sleep, log)
   lane.start()
   return {
     stop: () => lane.stop(),
@@ -185,6 +186,51 @@ t.test('what has a slot is written in it, as it is by then, and what has none at
   want(REFUSED)
   await time.advance(0)
   t.match(shown(), REFUSED)
+})
+
+t.test('a write that shows whether the agent can write waits for no slot and no busy server', async (t) => {
+  const parts = world()
+  const { api, clock, log, time } = parts
+  const work = new FieldWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, CONDITIONS)
+  const { want, observe, stop } = runs(parts, work, CONDITIONS.read)
+  want(PROMOTED)
+  await time.advance(5000)
+  const slot = () => want({ ...REFUSED, message: 'shared' }, { slotUs: 600e6 })
+  slot()
+  work.putOff(900_000)
+  work.again()
+  slot()
+  await time.advance(2000)
+  t.equal(work.writtenAtUs, 5_000_000)
+  work.again()
+  observe('node-uid', api.node())
+  await time.advance(2000)
+  t.equal(work.writtenAtUs, 7_000_000, 'also where the Node shows the value')
+  want(PROMOTED, { slotUs: 600e6 })
+  await time.advance(300_000)
+  t.equal(work.writtenAtUs, 7_000_000, 'what comes after it has its slot')
+  await stop()
+})
+
+t.test('a busy server keeps a True that misleads for a minute at most', async (t) => {
+  for (const [wanted, longestMs] of [
+    [REFUSED, 60_000],
+    [{ ...PROMOTED, message: 'two' }, 570_000],
+  ] as const) {
+    const parts = world()
+    const { api, clock, log, time } = parts
+    const work = new FieldWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, CONDITIONS)
+    const { want, stop } = runs(parts, work, CONDITIONS.read)
+    want(PROMOTED)
+    await time.advance(5000)
+    want(wanted, { slotUs: time.nowMs * 1000 + 1 })
+    work.putOff(570_000)
+    await time.advance(longestMs - 30_001)
+    t.equal(work.writtenAtUs, 1_000_000, 'put off')
+    await time.advance(30_002)
+    t.equal(work.writtenAtUs, longestMs === 60_000 ? 35_000_000 : 575_000_000)
+    await stop()
+  }
 })
 
 t.test('what a node did in an outage is told as soon as the server answers', async (t) => {

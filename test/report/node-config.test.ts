@@ -6,7 +6,7 @@ import { CONFIG, readConfig } from '../../src/report/node-config.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
 import type { ConfigStatus } from '../../src/report/status.ts'
 import { source } from './build.ts'
-import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
+import { alone, FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
 const LOCAL: ConfigStatus = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' }
 const ASSIGNED: ConfigStatus = { active: source('1'), assigned: source('1'), lastKnownGood: 'local', error: '' }
@@ -18,7 +18,7 @@ function fresh() {
   const api = new FakeApi(() => time.nowMs)
   const log = new FakeLog()
   const work = new FieldWork({ api, nodeName: 'node-1', clock: time.clock, log, random: () => 1 }, CONFIG)
-  const lane = new ReportWorker(work, time.sleep, log)
+  const lane = new ReportWorker(alone(work, api), time.sleep, log)
   lane.start()
   const want = (status: ConfigStatus) => {
     work.want(status)

@@ -34,11 +34,37 @@ function fresh(publications?: () => readonly Publication[]) {
 }
 const STATUS = { active: source(), assigned: source(), lastKnownGood: 'local', error: '' } as const
 
+const SUMMARY = { condition: { status: 'True', reason: 'Promoted', message: 'one' }, annotation: '{}' } as const
+
+t.test('events from before a restart of the agent wait until it has a report, for a minute at most', async (t) => {
+  const { time, api, publisher } = fresh()
+  publisher.start()
+  publisher.publish(STATUS)
+  await time.advance(10_000)
+  t.equal(api.events.size, 0)
+  publisher.publish(STATUS, { ...SUMMARY, slotUs: 15e6, eventSlotUs: 20e6 })
+  await time.advance(9000)
+  t.equal(api.events.size, 0, 'the Node first')
+  await time.advance(1000)
+  t.equal(api.events.size, 1)
+  await publisher.stop()
+  for (const summary of [SUMMARY, undefined]) {
+    const other = fresh()
+    other.publisher.start()
+    other.publisher.publish(STATUS, summary)
+    await other.time.advance(59_000)
+    t.equal(other.api.events.size, summary === undefined ? 0 : 1)
+    await other.time.advance(1000)
+    t.equal(other.api.events.size, 1)
+    await other.publisher.stop()
+  }
+})
+
 t.test('status and events are independent: one that waits does not delay the other', async (t) => {
   const { time, api, publisher } = fresh()
   api.fault = ({ method }) => (method === 'PATCH' ? { kind: 'unreachable', detail: '' } : undefined)
   publisher.start()
-  publisher.publish(STATUS)
+  publisher.publish(STATUS, SUMMARY)
   await time.advance(1000)
   t.equal(api.events.size, 1)
   t.equal(api.config, undefined)
@@ -53,7 +79,11 @@ t.test('stop sends what is due, waits for no retry, and leaves no timer', async 
   publisher.publish(STATUS)
   await publisher.stop()
   t.ok(api.config)
-  t.equal(api.events.size, 1)
+  const told = fresh()
+  told.publisher.start()
+  told.publisher.publish(STATUS, SUMMARY)
+  await told.publisher.stop()
+  t.equal(told.api.events.size, 1)
   t.equal(time.sleepers, 0)
   const away = fresh()
   away.api.fault = () => ({ kind: 'unreachable', detail: '' })
@@ -88,7 +118,7 @@ t.test('a bug in reporting is logged, retried slowly, and does not end reporting
     throw new TypeError('bug')
   }
   publisher.start()
-  publisher.publish(STATUS)
+  publisher.publish(STATUS, SUMMARY)
   await time.advance(59_000)
   t.equal(log.said('error').length, 2, 'one per worker')
   api.request = request
@@ -133,5 +163,27 @@ t.test('the label is not written by default, and is taken away where it is no lo
   publisher.publish(STATUS, summary('Promoted'))
   await time.advance(5000)
   t.same(api.labels, { 'kubelet-cfg-agent.io/state': 'Promoted', zone: 'a' })
+  await publisher.stop()
+})
+
+t.test('a label that has not been written yet is dropped where the condition has moved on', async (t) => {
+  const { time, api, publisher } = fresh(() => PUBLICATIONS)
+  publisher.start()
+  publisher.publish(STATUS, summary('Promoted'))
+  await time.advance(5000)
+  publisher.publish(STATUS, { ...summary('Refused'), slotUs: 20e6 })
+  await time.advance(5000)
+  publisher.publish(STATUS, { ...summary('Waiting'), slotUs: 20e6 })
+  await time.advance(60_000)
+  t.match(api.conditions.at(-2), { reason: 'Waiting' })
+  t.equal(api.labels['kubelet-cfg-agent.io/state'], 'Promoted')
+  publisher.publish(STATUS, summary('Refused'))
+  await time.advance(5000)
+  t.equal(api.labels['kubelet-cfg-agent.io/state'], 'Refused')
+  publisher.publish(STATUS, summary('Waiting'))
+  api.labels = {}
+  publisher.nodeObserved('node-uid', api.node(), 'whole')
+  await time.advance(120_000)
+  t.equal(api.labels['kubelet-cfg-agent.io/state'], 'Refused', 'what was told stays')
   await publisher.stop()
 })

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Phase } from '../../src/decision/phases.ts'
+import type { Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Publisher } from '../../src/report/publisher.ts'
 import { Reporter } from '../../src/report/reporter.ts'
-import { findSlot } from '../../src/report/slot.ts'
+import { findEventSlot, findSlot, type Slot } from '../../src/report/slot.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
-import { following, found, held, IDENTITY, snapshot, source } from './build.ts'
+import { following, found, held, IDENTITY, snapshot, source, transition, verdictOn } from './build.ts'
 import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
 
 const NODES = 200
@@ -30,7 +32,8 @@ function openNode(time: FakeTime, nodeName: string) {
   const { clock, sleep } = time
   const [api, log] = [new FakeApi(() => time.nowMs), new FakeLog()]
   const files = { read: () => undefined, makeDirectory: () => {}, replace: () => {} }
-  const history = { after: () => [] }
+  const transitions: Transition[] = []
+  const history = { after: (atNs: string) => transitions.filter((each) => BigInt(each.atNs) > BigInt(atNs)) }
   const publisher = new Publisher({ api, nodeName, clock, log, random: () => 1, files, directory: '/d', history, sleep })
   publisher.start()
   const reporter = new Reporter({
@@ -45,11 +48,14 @@ function openNode(time: FakeTime, nodeName: string) {
   })
   const look = (of: Snapshot, phase: Phase) =>
     reporter.decided({ ...of, now: clock.now(), nodeName }, { kind: 'wait', phase, detail: phase, untilUs: 0 })
-  // Servers of today have no status.config.
-  const isCounted = (body: unknown) => !JSON.stringify(body).includes('"config"')
-  const patchesSince = (sinceMs: number) =>
-    api.requests.filter(({ method, atMs, body }) => method === 'PATCH' && atMs >= sinceMs && isCounted(body))
-  return { api, look, patchesSince, stop: () => publisher.stop() }
+  // As servers of today do.
+  api.dropsConfig = true
+  const patchesSince = (sinceMs: number) => api.requests.filter(({ method, atMs }) => method === 'PATCH' && atMs >= sinceMs)
+  const reject = () => {
+    transitions.push(transition({ kind: 'rejected', from: next, to: undefined }))
+    publisher.historyAppended()
+  }
+  return { api, look, reject, patchesSince, stop: () => publisher.stop() }
 }
 
 /** On a fleet that has settled, the edit reaches all nodes now. */
@@ -80,10 +86,10 @@ t.test('an edit of what nodes share does not make each of them write to its Node
   await time.advance(29_000)
   for (const { api, patchesSince } of nodes) {
     t.match(api.conditions.at(-2), { reason: 'Waiting' })
-    t.ok(patchesSince(editMs).length <= 4)
+    t.ok(patchesSince(editMs).length <= 2)
   }
   const all = nodes.flatMap(({ patchesSince }) => patchesSince(editMs))
-  t.ok(all.length < NODES * 2.3, `${all.length} writes: most nodes have come to their wait by then`)
+  t.ok(all.length < NODES * 1.15, `${all.length} writes: most nodes have come to their wait by then`)
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
 
@@ -98,7 +104,7 @@ t.test('an edit that leaves what runs as it is does not make each node write to 
   await time.advance(29_000)
   for (const { api, patchesSince } of nodes) {
     t.match(api.conditions.at(-2), { reason: 'Promoted', message: /@200 has passed/ })
-    t.equal(patchesSince(editMs).length, 2, 'condition and annotation')
+    t.equal(patchesSince(editMs).length, 1, 'condition and annotation in one write')
   }
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
@@ -124,7 +130,7 @@ t.test('a burst of edits does not put off what a node has to tell of the first o
   await time.advance(10_000)
   edit('400')
   await time.advance(30_000)
-  t.ok(patchesSince(110_000).length <= 4, 'the first two in one write, and the third')
+  t.ok(patchesSince(110_000).length <= 2, 'the first two in one write, and the third')
   await stop()
 })
 
@@ -133,8 +139,7 @@ t.test('what happens in the turn of the node, and what is set on this Node alone
   const slot = (phase: Phase, fields: Partial<Snapshot> = {}, wanted: ConfigSource | undefined = next) =>
     findSlot(snapshot({ spread, ...fields }), phase, wanted, WAITING, undefined).atUs
   for (const phase of ['preflight', 'drain', 'spread', 'rollout'] as const) t.ok((slot(phase) ?? 0) >= 99e6, phase)
-  for (const phase of ['restarting', 'in-trial', 'settled', 'refused', 'fallen-back', 'paused'] as const)
-    t.equal(slot(phase), undefined, phase)
+  for (const phase of ['restarting', 'in-trial', 'settled', 'fallen-back', 'paused'] as const) t.equal(slot(phase), undefined, phase)
   const { now, policy } = snapshot()
   const own = { ...spread, sinceUs: now.monotonicUs - policy.spreadUs }
   t.ok((slot('preflight', { spread: own }) ?? 0) < now.monotonicUs)
@@ -169,6 +174,162 @@ t.test('an edit that is taken back before a node has told of it leaves nothing t
     return findSlot(reverted, 'settled', back, { ...PROMOTED, message: '@300' }, waiting)
   }
   t.equal(revert(100).atUs, waiting.atUs)
-  t.equal(revert(131).atUs, undefined, 'but that it no longer waits is told at once')
+  t.ok((revert(131).atUs ?? 0) >= 131e6, 'nor that it no longer waits')
+  t.end()
+})
+
+const UNCHANGED = {
+  recordedChannelState: { channel: 'label', paused: undefined, problem: undefined, nodeHash: 'h' },
+} as const
+/** Preflight has refused `next`, and what ran before runs. */
+const REFUSING: Snapshot = {
+  ...BEFORE,
+  desired: found(next),
+  desiredContent: 'content-200',
+  assigned: { kind: 'source', source: next },
+  assignedContent: 'content-200',
+  verdicts: verdictOn('content-200', { state: 'refused', source: next }),
+}
+const unusable = (nodeHash: string) =>
+  ({
+    kind: 'invalid',
+    detail: 'two match',
+    channelState: { channel: 'selector', paused: undefined, problem: 'two match', nodeHash },
+  }) as const
+const REFUSED = { status: 'False', reason: 'Refused', message: '@200 was refused' } as const
+const INVALID = { status: 'False', reason: 'Invalid', message: 'two match' } as const
+const ROLLED_BACK = { status: 'False', reason: 'RolledBack', message: '@200 failed' } as const
+
+t.test('a refusal, and what nobody can use, are told in the slot where nodes share them', (t) => {
+  const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: 99e6 } })
+  const atUs = findSlot(of, 'refused', next, REFUSED, undefined).atUs ?? 0
+  t.ok(atUs >= 99e6 && atUs < 129e6, 'also by an agent that was restarted meanwhile')
+  const own = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: of.now.monotonicUs - of.policy.spreadUs } })
+  t.ok((findSlot(own, 'refused', next, REFUSED, undefined).atUs ?? 0) <= own.now.monotonicUs, 'set on this Node alone')
+  t.equal(findSlot(snapshot({ spread: undefined }), 'refused', next, REFUSED, undefined).atUs, undefined)
+
+  const shared = snapshot({ ...UNCHANGED, desired: unusable('h') })
+  t.ok((findSlot(shared, 'settled', undefined, INVALID, undefined).atUs ?? 0) >= shared.now.monotonicUs)
+  const alone = snapshot({ ...UNCHANGED, desired: unusable('another') })
+  t.equal(findSlot(alone, 'settled', undefined, INVALID, undefined).atUs, undefined, 'the label of this Node is the cause')
+  t.end()
+})
+
+t.test('what gives back the content that runs is told in the slot, whatever the node had made of the edit', (t) => {
+  const back = source('300')
+  const of = snapshot({ spread: { bootId: 'b1', source: back, sinceUs: 131e6 }, now: { ...snapshot().now, monotonicUs: 131e6 } })
+  const restored = { ...PROMOTED, message: '@300' }
+  const after = (shown: Slot['condition']) =>
+    findSlot(of, 'settled', back, restored, { condition: shown, atUs: undefined, shown: undefined }).atUs
+  for (const shown of [REFUSED, ROLLED_BACK, WAITING, PROMOTED]) t.ok((after(shown) ?? 0) >= 131e6, shown.reason)
+  t.equal(after({ ...ROLLED_BACK, deliberate: true }), undefined, 'an operator of the node did it')
+  for (const reason of ['InTrial', 'Restarting', 'Unhealthy', 'Paused', 'HeldLocal'] as const)
+    t.equal(after({ status: 'False', reason, message: '' }), undefined, `${reason} is of the node`)
+  const read = snapshot({ ...UNCHANGED, desired: { ...found(back), channelState: unusable('h').channelState } })
+  t.ok((findSlot(read, 'settled', back, restored, { condition: INVALID, atUs: undefined, shown: undefined }).atUs ?? 0) >= 100e6)
+  t.end()
+})
+
+t.test('slots: no node tells before the change, all within the time, and they are even over it', (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 120 }), fc.integer({ min: 0, max: 1e6 }), (spreadSeconds, seed) => {
+      const longestUs = Math.min(30, spreadSeconds) * 1e6
+      const { policy, now: later } = snapshot()
+      const now = { ...later, monotonicUs: 99e6 }
+      const slots = Array.from({ length: 500 }, (_, i) => {
+        const spread = { bootId: 'b1', source: next, sinceUs: 99e6 }
+        const of = snapshot({ now, spread, nodeName: `node-${seed}-${i}`, policy: { ...policy, spreadUs: spreadSeconds * 1e6 } })
+        const slot = findSlot(of, 'refused', next, REFUSED, undefined)
+        return { atUs: (slot.atUs ?? 0) - 99e6, eventUs: (findEventSlot(slot, of) ?? 0) - 99e6 }
+      })
+      const isWithin = slots.every(({ atUs, eventUs }) => atUs >= 0 && atUs <= longestUs && eventUs - atUs === longestUs)
+      const thirds = [0, 1, 2].map((third) => slots.filter(({ atUs }) => Math.floor((atUs * 3) / longestUs) === third).length)
+      return isWithin && (longestUs === 0 || thirds.every((count) => count > 110 && count < 230))
+    }),
+  )
+  t.end()
+})
+
+t.test('of a fleet that refuses an edit, each node writes once to its Node, and its event comes after that', async (t) => {
+  const { time, nodes, editMs, spread, mostlySilent } = await editOnFleet()
+  const edited: Snapshot = { ...REFUSING, spread }
+  for (const { look } of nodes) look({ ...edited, verdicts: new Map() }, 'preflight')
+  await time.advance(1000)
+  for (const { look, reject } of nodes) {
+    reject()
+    look(edited, 'refused')
+  }
+  await time.advance(1000)
+  mostlySilent(t)
+  const firstMs = Math.min(...nodes.flatMap(({ patchesSince }) => patchesSince(editMs).map(({ atMs }) => atMs)))
+  t.ok(firstMs - editMs < 5000, 'a person sees it soon')
+  await time.advance(60_000)
+  for (const { api, patchesSince } of nodes) {
+    const write = patchesSince(editMs).at(-1)
+    t.match(api.conditions.at(-2), { reason: 'Refused' })
+    const events = api.requests.filter(({ method, atMs }) => method === 'POST' && atMs >= editMs)
+    t.equal(events.length, 1)
+    t.ok((events[0]?.atMs ?? 0) > (write?.atMs ?? Number.POSITIVE_INFINITY))
+  }
+  const all = nodes.flatMap(({ patchesSince }) => patchesSince(editMs))
+  t.ok(all.length < NODES * 1.1, `${all.length} writes: preflight takes a second, and few tell of it before`)
+  await Promise.all(nodes.map(({ stop }) => stop()))
+})
+
+t.test('what preflight comes to is told in a slot, however long preflight takes', (t) => {
+  for (const [seconds, phase, condition] of [
+    [6, 'refused', REFUSED],
+    [40, 'refused', REFUSED],
+    [40, 'spread', WAITING],
+  ] as const) {
+    const sinceUs = 100e6 - seconds * 1e6
+    const slots = Array.from({ length: 500 }, (_, i) => {
+      const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs }, nodeName: `node-${i}` })
+      const now = { ...of.now, monotonicUs: 100e6 }
+      const preflight = { status: 'False', reason: 'Preflight', message: '@200' } as const
+      const before = findSlot({ ...of, now: { ...now, monotonicUs: sinceUs } }, 'preflight', next, preflight, undefined)
+      return findSlot({ ...of, now }, phase, next, condition, before).atUs ?? 0
+    })
+    const atOnce = slots.filter((atUs) => atUs <= 101e6).length
+    t.ok(atOnce < 50, `${atOnce} of 500 tell ${condition.reason} within a second after ${seconds} s`)
+    t.ok(slots.every((atUs) => atUs <= 130e6))
+  }
+  t.end()
+})
+
+t.test('a pause of the ConfigMap, and its end, are told in the slot; one of this Node is told at once', (t) => {
+  const pausedBy = (on: 'Node' | 'ConfigMap' | undefined) =>
+    snapshot({
+      recordedChannelState: { ...UNCHANGED.recordedChannelState, paused: on && { on, by: `${on} x` } },
+      spread: { bootId: 'b1', source: next, sinceUs: 99e6 },
+    })
+  const paused = { status: 'False', reason: 'Paused', message: 'paused' } as const
+  const running = findSlot(pausedBy(undefined), 'settled', good, PROMOTED, undefined)
+  const shared = findSlot(pausedBy('ConfigMap'), 'paused', next, paused, running)
+  t.ok((shared.atUs ?? 0) >= 100e6)
+  t.equal(findSlot(pausedBy('Node'), 'spread', next, paused, running).atUs, undefined)
+  const later = { ...pausedBy(undefined), now: { ...snapshot().now, monotonicUs: 300e6 } }
+  t.ok((findSlot(later, 'settled', good, { ...PROMOTED, message: 'goes on' }, shared).atUs ?? 0) >= 300e6)
+  t.end()
+})
+
+t.test('a pause of this Node is told at once where its ConfigMap is paused, and so is a retry under that pause', (t) => {
+  const pausedBy = (on: 'Node' | 'ConfigMap' | undefined, fields: Partial<Snapshot> = {}) =>
+    snapshot({ recordedChannelState: { ...UNCHANGED.recordedChannelState, paused: on && { on, by: `${on} x` } }, ...fields })
+  const paused = { status: 'False', reason: 'Paused', message: 'the ConfigMap' } as const
+  const byConfigMap = findSlot(pausedBy('ConfigMap'), 'paused', next, paused, {
+    ...findSlot(pausedBy(undefined), 'settled', good, PROMOTED, undefined),
+    atUs: undefined,
+  })
+  const later = { ...snapshot().now, monotonicUs: 500e6 }
+  const own = { ...paused, message: 'an operator' }
+  const onNode = findSlot(pausedBy('Node', { now: later }), 'paused', next, own, { ...byConfigMap, atUs: undefined })
+  t.equal(onNode.atUs, undefined)
+  t.equal(findSlot(pausedBy('ConfigMap', { now: later }), 'paused', next, paused, onNode).atUs, undefined, 'its end as well')
+
+  const refused = findSlot(pausedBy(undefined), 'refused', next, REFUSED, undefined)
+  const kept = findSlot(pausedBy('ConfigMap'), 'refused', next, REFUSED, refused)
+  const preflight = { status: 'False', reason: 'Preflight', message: 'again' } as const
+  t.equal(findSlot(pausedBy('ConfigMap', { now: later }), 'preflight', next, preflight, kept).atUs, undefined)
   t.end()
 })

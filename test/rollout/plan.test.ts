@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { DEFAULT_PLAN, freeShare, isFinished, lastStageOf, type Plan, parsePlan, proofsNeeded } from '../../src/rollout/plan.ts'
+import { GARBLED, READABLE } from '../real/rights/rollout/plan-texts.ts'
 
 function planOf(text: string): Plan {
   const parsed = parsePlan(text)
@@ -25,6 +28,20 @@ t.test('settings stand on lines or behind commas, in any order', async (t) => {
   const expected = { ...DEFAULT_PLAN, waves: [0.5, 20, 100], witnesses: 3, spreadUs: 0, retry: 7 }
   t.same(planOf('waves: [0.5%, 20%, 100%]\nwitnesses: 3\nspread: 0s\nretry: 7\n'), expected)
   t.same(planOf('retry: 7, waves: [0.5%, 20%, 100%],spread: 0s , witnesses:3'), expected)
+})
+
+t.test('zones, a rest and windows', async (t) => {
+  const text =
+    'zones: [eu-1a,eu-1b ], zoneLabel: example.com/rack\nrest: 30m\nwindows: [Mon-Fri 22:00-05:00, Sat 00:00-24:00]\ntimeZone: Etc/GMT+5, now: 0123456789ab'
+  t.match(planOf(text), {
+    zones: ['eu-1a', 'eu-1b'],
+    zoneLabel: 'example.com/rack',
+    restUs: 1_800_000_000,
+    windows: [{ text: 'Mon-Fri 22:00-05:00' }, { text: 'Sat 00:00-24:00', days: [6], opensMinute: 0, closesMinute: 1440 }],
+    timeZone: 'Etc/GMT+5',
+    now: '0123456789ab',
+  })
+  t.match(planOf('rest: 0s, witnesses: 3'), { zoneLabel: 'topology.kubernetes.io/zone', windows: [], timeZone: 'UTC', now: undefined })
 })
 
 t.test('a last wave below 100 % is followed by one', async (t) => {
@@ -71,6 +88,24 @@ t.test('a text that could be read in two ways is a problem that names what is wr
     [`waves: [${Array.from({ length: 11 }, (_, index) => `${index + 1}%`)}]`, /at most 10/],
     ['spread: 2', /a duration/],
     ['spread: 25h', /at most 24h/],
+    ['zones: []', /zones is "\[\]": expected at most 20 values of a label/],
+    ['zones: a', /values of a label/],
+    ['zones: [a, b, a]', /each once/],
+    ['zones: [a, witnesses: 9]', /values of a label/],
+    ['zones: [-a]', /values of a label/],
+    [`zones: [${Array.from({ length: 21 }, (_, index) => `z${index}`)}]`, /at most 20/],
+    ['zoneLabel: a b', /the name of a label/],
+    ['zoneLabel: retry: 9', /the name of a label/],
+    ['rest: 25h', /rest is "25h": expected a duration of at most 24h/],
+    ['windows: []', /expected at most 14 windows/],
+    ['windows: [22:00-05:00]', /Mon-Fri 22:00-05:00/],
+    ['windows: [Mon 22:00-22:00]', /windows is/],
+    ['windows: [witnesses: 9]', /windows is/],
+    [`windows: [${Array.from({ length: 15 }, () => 'Mon 01:00-02:00')}]`, /at most 14/],
+    ['timeZone: Europe/Berlin; retry: 1', /the name of a time zone/],
+    ['timeZone: +02:00', /the name of a time zone/],
+    ['now: yes', /the hash of a content/],
+    ['now: abcdef', /its first 12 characters or more/],
     ['witnesses: 20', /need 110 keys, and the record has room for 64/],
     ['{"witnesses": 5}', /not of the form "name: value"/],
     [`waves: [${'1%,'.repeat(400_000)}]`, /characters/],
@@ -97,6 +132,12 @@ t.test('whatever is read means the same to the admission policy', async () => {
     'retry',
     'spread',
     'waves',
+    'zones: [',
+    'zoneLabel: ',
+    'windows: [Mon 22:00-05:00',
+    'timeZone: ',
+    'rest',
+    'a',
     '#',
     ':',
     ' ',
@@ -108,9 +149,18 @@ t.test('whatever is read means the same to the admission policy', async () => {
     '%',
   )
   const text = fc.array(fc.oneof(word, fc.integer({ min: 0, max: 1200 }).map(String)), { maxLength: 24 }).map((words) => words.join(''))
-  const entry = fc
+  const number = fc
     .tuple(fc.constantFrom('witnesses', 'maxVetoes', 'maxSilent', 'retry'), fc.constantFrom(':', ': ', ':  '), fc.nat({ max: 24 }))
     .map((parts) => parts.join(''))
+  const name = fc.constantFrom('a', 'witnesses', 'retry', 'maxSilent', 'waves', '5', 'Mon 22:00-05:00', 'witnesses: 9')
+  const smuggled = fc
+    .tuple(
+      fc.constantFrom('zones', 'zoneLabel', 'timeZone', 'windows', 'now', 'rest'),
+      fc.array(name, { minLength: 1, maxLength: 3 }),
+      fc.boolean(),
+    )
+    .map(([setting, names, isList]) => `${setting}: ${isList ? `[${names.join(', ')}]` : names.join('/')}`)
+  const entry = fc.oneof(number, smuggled)
   const plausible = fc.array(entry, { maxLength: 5 }).map((entries) => entries.join('\n'))
   fc.assert(
     fc.property(fc.oneof(text, plausible), (text) => {
@@ -126,6 +176,15 @@ t.test('whatever is read means the same to the admission policy', async () => {
     }),
     { numRuns: 5000 },
   )
+})
+
+t.test('the admission policy refuses the plans that the parser refuses, and no others', async (t) => {
+  const policy = readFileSync(join(import.meta.dirname, '../../deploy/admission/rollout.yaml'), 'utf8')
+  const text = /variables\.plan\.matches\('(.*)'\)/.exec(policy)?.[1]?.replaceAll('\\\\', '\\')
+  if (text === undefined) throw new Error('the policy checks no plan')
+  const form = new RegExp(text)
+  for (const plan of READABLE) t.same([parsePlan(plan).ok, form.test(plan)], [true, true], plan)
+  for (const plan of GARBLED) t.same([parsePlan(plan).ok, form.test(plan)], [false, false], plan)
 })
 
 t.test('the parser is total', async () => {

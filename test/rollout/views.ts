@@ -6,10 +6,10 @@
 
 import { decideRollout } from '../../src/rollout/decide.ts'
 import { placeOf } from '../../src/rollout/order.ts'
-import { parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, paceOf, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
-import type { RolloutNode, RolloutView } from '../../src/rollout/view.ts'
+import type { RolloutNode, RolloutTime, RolloutView } from '../../src/rollout/view.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 
 export const HASH = 'ab'.repeat(32)
@@ -27,7 +27,7 @@ export function state(generation: number, stage: number, hash = HASH, retry = 0,
 /** Names of nodes whose place is in this part of the order. */
 export function uidWithShare(least: number, most: number): string {
   for (let index = 0; ; index += 1) {
-    const { share } = placeOf(`uid-${index}`, HASH)
+    const { share } = placeOf({ uid: `uid-${index}` }, HASH, DEFAULT_PLAN)
     if (share >= least && share < most) return `uid-${index}`
   }
 }
@@ -45,6 +45,8 @@ export interface Scene {
   readonly assignmentBefore?: number
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
+  /** The plan until now, where it was another. */
+  readonly planBefore?: string
   readonly excluded?: string
   readonly configHash?: string
   readonly configVersion?: string
@@ -54,10 +56,13 @@ export interface Scene {
   readonly isHeldUntilNow?: boolean
   readonly paused?: string
   readonly contactMinutes?: number
+  /** At the end of these minutes. */
+  readonly time?: RolloutTime
 }
 
 export function sceneView(scene: Scene): RolloutView {
   const { data = {}, was, forMinutes = 60, configHash = HASH, configVersion = '600' } = scene
+  const { planBefore = scene.plan } = scene
   const now = { configUid: CONFIG_UID, recordUid: RECORD_UID, hash: configHash, assignment: 1, retry: planRetry(scene.plan) }
   const before = {
     ...now,
@@ -72,28 +77,36 @@ export function sceneView(scene: Scene): RolloutView {
       ? undefined
       : observeRecord(undefined, {
           ...before,
+          pace: planPace(planBefore),
           record: recordOf(was),
           resourceVersion: '999',
           nowUs: START_US - 120 * MINUTE_US,
           contactUs: 0,
         })
   const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
-  const first = observeRecord(old, { ...seen, nowUs: START_US, contactUs: 0 })
-  const view = (observation: Observation, atUs: number): RolloutView => ({
+  const first = observeRecord(old, { ...seen, pace: planPace(planBefore), nowUs: START_US, contactUs: 0 })
+  const view = (observation: Observation, atUs: number, plan = scene.plan): RolloutView => ({
     nowUs: atUs,
     config: {
       uid: CONFIG_UID,
       resourceVersion: configVersion,
       hash: configHash,
-      plan: parsePlan(scene.plan, scene.excluded),
+      plan: parsePlan(plan, scene.excluded),
       paused: scene.paused,
     },
     record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
+    time: scene.time && { ...scene.time, nowMs: scene.time.nowMs - (nowUs - atUs) / 1000 },
     node: { ...NODE, ...scene.node },
   })
-  const { letGo = false } = decideRollout(view(first, START_US))
+  const { letGo = false } = decideRollout(view(first, START_US, planBefore))
   const decided = scene.isHeldUntilNow === true ? first : observeTurn(first, letGo, START_US)
-  return view(observeRecord(decided, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US }), nowUs)
+  const contactUs = (scene.contactMinutes ?? forMinutes) * MINUTE_US
+  return view(observeRecord(decided, { ...seen, pace: planPace(scene.plan), nowUs, contactUs }), nowUs)
+}
+
+function planPace(text: string | undefined): string {
+  const parsed = parsePlan(text)
+  return parsed.ok ? paceOf(parsed.plan) : ''
 }
 
 function planRetry(text: string | undefined): number {

@@ -72,9 +72,11 @@ export class CauseInvariant {
 
   /** With kubelet, or with the node: also what the agent may have seen last. */
   #isAnythingAmiss(): boolean {
-    const { unit, nowUs, policy, lookUs } = this.#world
+    const { unit, nowUs, policy, lookUs, troubles, kind } = this.#world
     const { process } = unit
     if (process === undefined || !unit.isNodeWell() || !isGood(process.text, process.version)) return true
+    // Evidence is asked of the fallback, too, and is in doubt while the pod network is away.
+    if (kind.evidence && nowUs < troubles.endUs('not-ready') + 2 * lookUs) return true
     return nowUs - process.healthyFromUs < policy.toleranceUs + 2 * lookUs
   }
 

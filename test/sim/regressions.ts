@@ -624,6 +624,98 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [3, { kind: 'reset', seconds: 9 }],
   ),
   // A refused edit leaves what runs. While nothing runs, that is not what was put in place since.
+  'a person restarts kubelet in vain after systemd had refused that to the agent': {
+    ...schedule(
+      810008130,
+      ...ASSIGN,
+      [130, { kind: 'systemctl-fails', fault: 'refuses', seconds: 70 }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [30, { kind: 'dependency-fails', seconds: 195, at: 'restart' }],
+    ),
+    node: { signals: true },
+  },
+  'a person restarts kubelet in vain while the start is due that the agent requested': {
+    ...schedule(
+      810009720,
+      ...ASSIGN,
+      [3, { kind: 'restart-kubelet' }],
+      [0, { kind: 'rollback' }],
+      [0, { kind: 'dependency-fails', seconds: 134, at: 'restart' }],
+    ),
+    node: { activation: 'drop-in', unit: 'notify', journal: true, signals: true, remembersRuntime: true },
+  },
+  'a person unmasks and starts, in vain, what the agent had started in vain': {
+    ...schedule(
+      810007642,
+      [0, { kind: 'edit', name: 'red', behaviour: 'loses-lease' }],
+      [0, { kind: 'dependency-fails', seconds: 571, at: 'exit' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [10, { kind: 'stop-kubelet', seconds: 44, bars: 'disabled' }],
+      [0, { kind: 'restart-kubelet' }],
+    ),
+    node: { unit: 'notify', restart: 'on-failure', channel: 'annotation', evidence: true, journal: true },
+  },
+  'a person starts, in vain, what the agent had started in vain, and what tells whose it was is lost': {
+    ...schedule(
+      810009396,
+      ...ASSIGN,
+      [0, { kind: 'dependency-fails', seconds: 588, at: 'exit' }],
+      [4, { kind: 'restart-kubelet' }],
+      [0, { kind: 'lose-runtime' }],
+    ),
+    node: { activation: 'drop-in', unit: 'notify', startLimit: 6 },
+  },
+  'kubelet exits just before the first look after the disk returned nothing': {
+    ...schedule(
+      810005425,
+      [0, { kind: 'reboot' }],
+      [4, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [1, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [1, { kind: 'dependency-fails', seconds: 411, at: 'exit' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [2, { kind: 'suspend', seconds: 20536, halts: false }],
+      [0, { kind: 'read-error', reads: 16 }],
+    ),
+    node: { journal: true, signals: true, remembersRuntime: true },
+  },
+  'last-known-good failed, and is tried again while its ConfigMap is paused': {
+    ...schedule(
+      810005638,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit-overlay', behaviour: 'fails-after-promotion' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [18, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1997 }],
+    ),
+    node: { activation: 'drop-in', restart: 'on-failure', channel: 'label', remembersRuntime: true, signals: true },
+  },
+  'the pod network is away for longer than the config in its trial and the fallback run': {
+    ...schedule(
+      810008816,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'breaks-serving' }],
+      [0, { kind: 'edit-overlay', behaviour: 'good' }],
+      [610, { kind: 'edit', name: 'red', behaviour: 'breaks-serving' }],
+      [23, { kind: 'upgrade-kubelet' }],
+      [17, { kind: 'trouble', trouble: 'not-ready', seconds: 486 }],
+    ),
+    node: { activation: 'drop-in', channel: 'selector', evidence: true, standby: true, parts: true, journal: true, remembersRuntime: true },
+  },
+  'a fault of the node is over before the disk lets the node fall back': {
+    ...schedule(810009124, ...ASSIGN, [147, { kind: 'read-only-disk', seconds: 673 }], [0, { kind: 'node-fault', seconds: 97 }]),
+    node: { restart: 'on-failure', channel: 'label', remembersRuntime: true, signals: true },
+  },
+  'a person starts what the agent had started in vain instead of local, which had failed': {
+    ...schedule(
+      810006805,
+      [3, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [1, { kind: 'unassign' }],
+      [0, { kind: 'runtime-down', seconds: 165, kills: 81 }],
+      [220, { kind: 'dependency-fails', seconds: 567, at: 'exit' }],
+    ),
+    node: { unit: 'notify', startLimit: 6, journal: true, remembersRuntime: true, signals: true },
+  },
   'the local config is put back while kubelet is down, and an edit is refused': {
     ...schedule(
       810002947,

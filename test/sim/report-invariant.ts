@@ -5,11 +5,13 @@
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { Step } from '../../src/decision/step.ts'
+import type { Step, StepOf } from '../../src/decision/step.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import type { Condition } from '../../src/report/reasons.ts'
+import { findSlot, type Slot } from '../../src/report/slot.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { isLocalText, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
@@ -27,6 +29,8 @@ export class ReportInvariant {
   readonly #isProven: (text: string) => boolean
   #condition: Condition | undefined
   #conditionChanges = 0
+  /** `sinceUs`: since when the node has had something to tell. undefined: it has told all. */
+  #told: { readonly bootId: string; readonly slot: Slot; readonly sinceUs: number | undefined } | undefined
   #steps = 0
   #unitSeen = ''
   #unitChanges = 0
@@ -95,6 +99,7 @@ export class ReportInvariant {
     if (`${status}${reason}${message}` !== `${this.#condition?.status}${this.#condition?.reason}${this.#condition?.message}`)
       this.#conditionChanges += 1
     this.#condition = condition
+    this.#checkSlot(snapshot, step, condition)
     const { process } = this.#world.unit
     if (status !== 'True' || process === undefined || isStale) return
     const local = !runsCheckpoint(process)
@@ -103,5 +108,27 @@ export class ReportInvariant {
       local || this.#isProven(process.text),
       `invariant 8: the condition says ${reason} for a config without a whole trial: ${process.text}`,
     )
+  }
+
+  /**
+   * Whatever a node has to tell, a refusal too, is told within half a minute, however often
+   * something else comes between. What is the node's own is told at once.
+   */
+  #checkSlot(snapshot: Snapshot, { phase }: StepOf<'wait'>, condition: Condition): void {
+    const { now, desired, policy } = snapshot
+    const before = this.#told?.bootId === now.bootId ? this.#told : undefined
+    const slot = findSlot(snapshot, phase, resolveDesired(desired), condition, before?.slot)
+    const { atUs } = slot
+    const isTold = atUs === undefined || atUs <= now.monotonicUs
+    // The slot of before has come meanwhile, and what there was then was told in it.
+    const wasTold = (before?.slot.atUs ?? 0) <= now.monotonicUs
+    const sinceUs = isTold ? undefined : wasTold ? now.monotonicUs : (before?.sinceUs ?? now.monotonicUs)
+    this.#told = { bootId: now.bootId, slot, sinceUs }
+    if (isTold) return
+    const lateUs = atUs - (sinceUs ?? now.monotonicUs)
+    const { reason } = condition
+    assert(lateUs <= Math.min(30e6, policy.spreadUs), `invariant 8: ${reason} is told ${lateUs / 1e6} s after it was so`)
+    const isOwn = ['Restarting', 'InTrial', 'RolledBack', 'Unhealthy', 'HeldLocal', 'NodeAtFault'].includes(reason)
+    assert(!isOwn, `invariant 8: ${reason} is of this node alone, and waits for its slot`)
   }
 }

@@ -55,9 +55,11 @@ const NAME = 'kubelet.service'
 /**
  * Why the unit is inactive. `person`: so it stays. `dependency`: a unit that it requires failed.
  * `clean exit`: kubelet ended without an error, on a node with `Restart=on-failure`. `boot`: it has
- * not been started since the boot, since a unit that it requires failed.
+ * not been started since the boot, since a unit that it requires failed. `unclear`: a start failed
+ * for such a unit, and it was a person's, or nothing in /run tells whose: that person has seen the
+ * error, and may want the unit down.
  */
-type DownCause = 'person' | 'dependency' | 'clean exit' | 'boot'
+type DownCause = 'person' | 'unclear' | 'dependency' | 'clean exit' | 'boot'
 
 export class SimUnit implements Unit, HealthProbe {
   readonly systemctl: SimSystemctl
@@ -73,8 +75,8 @@ export class SimUnit implements Unit, HealthProbe {
   #startAtUs: number | undefined
   /** Who asked for the next start. */
   #starter: Starter = 'boot'
-  /** The start that failed for another unit, before what was on record of it was lost. */
-  #wasAgents = false
+  /** Systemd did not refuse a start that the agent requested, and no process has started since. */
+  #owesAgent = false
   /**
    * When an operator starts a unit that systemd gave up on while it ran a local config that had
    * been healthy.
@@ -132,12 +134,15 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.#state !== 'stopped' || this.#isLeftStopped) return false
     // Of what the agent's job took down, `disabled` does not tell who wants it down.
     const isBarred = this.barred === 'masked' || (this.barred !== undefined && this.#starter !== 'agent')
-    return this.#downCause === 'person' || this.#downCause === 'boot' || isBarred
+    return ['person', 'unclear', 'boot'].includes(this.#downCause) || isBarred
   }
 
-  /** Whether the agent may start it: nobody has stopped it, or the agent's own start has failed. */
+  /**
+   * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
+   * agent's own for all that systemd shows, since one of the agent's is still owed.
+   */
   get mayBeStarted(): boolean {
-    return !this.isStoppedByOperator || this.#wasAgents
+    return !this.isStoppedByOperator || (this.#downCause === 'unclear' && this.#owesAgent && this.barred !== 'masked')
   }
 
   /** A unit that it requires fails: no start comes to anything. */
@@ -259,7 +264,12 @@ export class SimUnit implements Unit, HealthProbe {
       this.#world.onCommand()
       return { ok: false, detail: 'systemctl: connection timed out' }
     }
-    this.#world.onRestart()
+    try {
+      this.#world.onRestart()
+    } finally {
+      // The agent that dies here does not know either whether it was taken.
+      this.#owesAgent = true
+    }
     this.#nRestarts = 0
     this.#wasHealthy = false
     // Two commands: `reset-failed`, then `start` or `try-restart`.
@@ -392,7 +402,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.#isLeftStopped = false
     if (this.#starter === 'boot') this.#isStartedInBoot = false
     // A person sees the error, and tries again.
-    this.#downCause = this.#starter === 'boot' ? 'boot' : isPersons || isUntold ? 'person' : 'dependency'
+    this.#downCause = this.#starter === 'boot' ? 'boot' : isPersons || isUntold ? 'unclear' : 'dependency'
     const isAgents = this.#downCause === 'dependency' && !this.#world.isNothingAssigned()
     this.#operatorAtUs = isAgents ? undefined : this.#world.nowUs() + OPERATOR_COMES_AFTER_US
     this.#state = 'stopped'
@@ -428,8 +438,7 @@ export class SimUnit implements Unit, HealthProbe {
   loseRecords(): void {
     this.#isLeftStopped = false
     if (!this.isLeftByDependency) return
-    this.#wasAgents = this.#starter === 'agent'
-    this.#downCause = 'person'
+    this.#downCause = 'unclear'
     this.#operatorAtUs = this.#world.nowUs() + OPERATOR_COMES_AFTER_US
   }
 
@@ -478,6 +487,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.runtime.repair()
     this.#faultUntilUs = 0
     this.#nRestarts = 0
+    this.#owesAgent = false
     this.#endProcess()
     this.#isStartedInBoot = false
     this.#dependencyFailedUs = undefined
@@ -507,7 +517,7 @@ export class SimUnit implements Unit, HealthProbe {
       this.#failStart()
       return
     }
-    this.#wasAgents = false
+    this.#owesAgent = false
     const startedAtUs = this.#world.nowUs()
     // A start that comes to nothing leaves the count as it is.
     if (this.#starter === 'person') this.#nRestarts = 0

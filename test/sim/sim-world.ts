@@ -181,13 +181,29 @@ export class SimWorld {
 
   /** The file that kubelet's `--config` names at its next start. */
   nextConfigPath(): string {
+    return this.#findNext().path
+  }
+
+  /** undefined: the file does not exist. */
+  nextText(): string | undefined {
+    return this.#findNext().text
+  }
+
+  /** Once for each state of the disk: the invariants ask many times at each look. */
+  #findNext(): { readonly path: string; readonly text: string | undefined } {
+    const { revision } = this.disk
+    if (this.#next?.revision !== revision) {
+      const path = this.#readNextConfigPath()
+      this.#next = { revision, path, text: this.textIn(path) }
+    }
+    return this.#next
+  }
+  #next: { readonly revision: number; readonly path: string; readonly text: string | undefined } | undefined
+
+  #readNextConfigPath(): string {
     if (this.kind.activation === 'file') return LOCAL_PATH
     if (this.kind.activation === 'drop-in') return this.#read(DROP_IN_PATH) === undefined ? LOCAL_PATH : DROP_IN_PATH
     return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.#read(ENV_FILE) ?? '')?.[1] ?? LOCAL_PATH
-  }
-
-  nextText(): string | undefined {
-    return this.textIn(this.nextConfigPath())
   }
 
   /** As kubelet decodes it. undefined: the file does not exist. */

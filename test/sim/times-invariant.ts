@@ -59,6 +59,8 @@ export class TimesInvariant implements KubeletObserver {
    * better.
    */
   #isCondemned = false
+  /** The disk returned nothing, and no look has been made since: the next one is like the first. */
+  #isBlind = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -88,6 +90,7 @@ export class TimesInvariant implements KubeletObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
+    this.#isBlind = this.#world.faults.readsFail
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
     this.#isCondemned = unit.kind === 'known' && [...verdicts.keys()].some((key) => contentOfKey(key) === content)
@@ -102,7 +105,8 @@ export class TimesInvariant implements KubeletObserver {
   }
 
   check(): void {
-    const { unit, nowUs, clock, lostRuntimes, freshStarts } = this.#world
+    const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
+    this.#isBlind ||= faults.readsFail
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
     if (about !== this.#about || this.#isExcused()) this.#forget()
     this.#about = about
@@ -188,7 +192,7 @@ export class TimesInvariant implements KubeletObserver {
     // Local is the last that there is, and the administrator's.
     if (text === undefined || isLocalText(text) || this.#isCondemned) return true
     if (agentDead || nowUs < agentFromUs || unit.isStoppedByOperator || unit.isLeftDown || this.#isPaused()) return true
-    if (unit.systemctl.fault === 'down' || faults.readsFail || faults.writesFail || isUnseen(this.#world)) return true
+    if (unit.systemctl.fault === 'down' || faults.readsFail || this.#isBlind || faults.writesFail || isUnseen(this.#world)) return true
     const { runtime } = unit
     return runtime.endpointOf(text) === CONTAINERD && !runtime.isUp(CONTAINERD)
   }

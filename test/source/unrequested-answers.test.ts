@@ -170,11 +170,14 @@ t.test('lists that are not lists of Nodes', async (t) => {
   }
 })
 
+/** What has changed since is not known, so all is read again. */
+const EXPIRED = { kind: 'Status', code: 410, message: 'too old resource version' }
+
 t.test('what was known stays in effect while reads find something else', async (t) => {
   for (const [object, came] of NOT_THE_NODE) {
     const { source, warnings, reading } = start(t, {
       read: (path, count) => (path === '/api/v1/nodes' && count > 1 ? listOf('Node', object) : undefined),
-      watch: (path, count) => (path === '/api/v1/nodes' && count === 1 ? [{ type: 'ERROR', object: {} }] : undefined),
+      watch: (path, count) => (path === '/api/v1/nodes' && count === 1 ? [{ type: 'ERROR', object: EXPIRED }] : undefined),
     })
     await reading('/nodes', 4)
     t.match(source.desired(), { ...FOUND, stale: { what: 'Node', reason: 'unreachable' } })
@@ -210,7 +213,7 @@ t.test('a ConfigMap: what was known stays in effect', async (t) => {
     t.match(never.source.desired(), { kind: 'config-map', object: { kind: 'unavailable', reason: 'unreachable', detail: listed } })
     const later = start(t, {
       read: (path, count) => (path === PATH && count > 1 ? listOf('ConfigMap', object) : undefined),
-      watch: (path, count) => (path === PATH && count === 1 ? [{ type: 'ERROR', object: {} }] : undefined),
+      watch: (path, count) => (path === PATH && count === 1 ? [{ type: 'ERROR', object: EXPIRED }] : undefined),
     })
     await later.reading('/configmaps', 3)
     t.match(later.source.desired(), { ...FOUND, stale: { what: 'ConfigMap' } })

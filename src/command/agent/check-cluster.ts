@@ -109,12 +109,12 @@ function describeAssignment(desired: Desired | undefined): SelfCheckResult[] {
   }
 }
 
-async function checkRights(api: Pick<KubeApi, 'request'>, rights: readonly Right[]): Promise<SelfCheckResult> {
-  const answers = await Promise.all(rights.map(async (right) => ({ right, answer: await mayDo(api, right) })))
+async function checkRights(api: Pick<KubeApi, 'request'>, rights: readonly AnyRight[]): Promise<SelfCheckResult> {
+  const answers = (await Promise.all(rights.map((right) => ask(api, right)))).flat()
   const silent = answers.find(({ answer }) => typeof answer === 'string')
   if (silent !== undefined) return { topic: 'grants', level: 'warn', text: `cannot be asked for: ${silent.answer}` }
   const missing = answers.filter(({ answer }) => answer === false).map(({ right }) => right)
-  if (missing.length === 0) return { topic: 'grants', level: 'ok', text: `may ${rights.map(nameRight).join(', ')}` }
+  if (missing.length === 0) return { topic: 'grants', level: 'ok', text: `may ${answers.map(({ right }) => nameRight(right)).join(', ')}` }
   const level = missing.some((right) => right.level === 'fail') ? 'fail' : 'warn'
   return { topic: 'grants', level, text: missing.map((right) => `may not ${nameRight(right)} (${right.grantedBy} grants it)`).join('; ') }
 }
@@ -123,6 +123,14 @@ function nameRight({ verb, resource, subresource, namespace, name }: Right): str
   const what = subresource === undefined ? resource : `${resource}/${subresource}`
   const which = [namespace, name].filter((part) => part !== undefined).join('/')
   return `${verb} ${what}${which === '' ? '' : ` ${which}`}`
+}
+
+async function ask(api: Pick<KubeApi, 'request'>, right: AnyRight): Promise<readonly { right: Right; answer: boolean | string }[]> {
+  const { otherwise, isReplaced, ...alone } = right
+  const answer = await mayDo(api, alone)
+  if (answer !== false || otherwise === undefined) return [{ right: alone, answer }]
+  const other = { right: otherwise, answer: await mayDo(api, otherwise) }
+  return isReplaced === true ? [other] : [{ right: alone, answer }, other]
 }
 
 /** A text: why the API server does not say. */
@@ -150,7 +158,14 @@ interface Right extends Omit<ReadRight, 'verb'> {
   readonly grantedBy: string
 }
 
-function listRights(nodeName: string, settings: Settings, desired: Desired | undefined): readonly Right[] {
+interface AnyRight extends Right {
+  /** Asked for where this one is missing: what is left can be done with it. */
+  readonly otherwise?: Right
+  /** The other one is enough. */
+  readonly isReplaced?: boolean
+}
+
+function listRights(nodeName: string, settings: Settings, desired: Desired | undefined): readonly AnyRight[] {
   const { channels, configNamespace, publish } = settings
   const node = { resource: 'nodes', name: nodeName } as const
   return [
@@ -169,16 +184,16 @@ const READS = 'deploy/rbac/serviceaccount.yaml'
 const WRITES = 'deploy/rbac/status.yaml'
 const EVIDENCE = 'deploy/rbac/evidence.yaml'
 
-/** The channels of one part of the Node take one right. */
-function listChannelRights(node: Pick<Right, 'resource' | 'name'>, publish: Settings['publish']): readonly Right[] {
+/**
+ * One patch of `/status` has all channels. Without that right, annotation and label take their own.
+ */
+function listChannelRights(node: Pick<Right, 'resource' | 'name'>, publish: Settings['publish']): readonly AnyRight[] {
   const published = CHANNEL_NAMES.filter((name) => publish.includes(name)).map((name) => CHANNELS[name])
-  const [status, metadata] = (['status', 'metadata'] as const).map((part) => published.find((channel) => channel.part === part))
-  return [
-    ...(status === undefined
-      ? []
-      : [{ ...node, subresource: 'status', verb: 'patch', level: 'warn', grantedBy: status.grantedBy } as const]),
-    ...(metadata === undefined ? [] : [{ ...node, verb: 'patch', level: 'warn', grantedBy: metadata.grantedBy } as const]),
-  ]
+  const metadata = published.find(({ part }) => part === 'metadata')
+  const isReplaced = published.every(({ part }) => part === 'metadata')
+  const otherwise = metadata && ({ ...node, verb: 'patch', level: 'warn', grantedBy: metadata.grantedBy } as const)
+  if (published.length === 0) return []
+  return [{ ...node, subresource: 'status', verb: 'patch', level: 'warn', grantedBy: WRITES, isReplaced, ...(otherwise && { otherwise }) }]
 }
 
 function listFleetRights(namespace: string): readonly Right[] {

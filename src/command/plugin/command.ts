@@ -31,8 +31,8 @@ export interface PluginContext {
   readonly signal: AbortSignal
   wallMs(): number
   monotonicUs(): number
-  /** Returns early when the signal aborts. */
-  sleep(ms: number): Promise<void>
+  /** Returns early when the signal, or this one, aborts. */
+  sleep(ms: number, until?: AbortSignal): Promise<void>
   /** @param path undefined: standard input */
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
   formatYaml(value: unknown): Promise<string>

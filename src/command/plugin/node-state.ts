@@ -238,13 +238,13 @@ export function isDegraded({ degraded }: NodeState): boolean {
   return degraded?.status === 'True'
 }
 
-const PATH = '/api/v1/nodes'
-const LIST: Asked = { verb: 'list', resource: 'nodes' }
+export const NODES_PATH = '/api/v1/nodes'
+export const LIST_NODES: Asked = { verb: 'list', resource: 'nodes' }
 
 /** @throws Failure */
 export function listNodes({ api, namespace }: PluginContext, selector: string): Promise<Listed<NodeState>> {
   const query = selector === '' ? {} : { labelSelector: selector }
-  return listPages(api, { path: PATH, query, asked: LIST }, (node) => readNodeState(node, namespace))
+  return listPages(api, { path: NODES_PATH, query, asked: LIST_NODES }, (node) => readNodeState(node, namespace))
 }
 
 export interface LabelledNode {
@@ -254,7 +254,7 @@ export interface LabelledNode {
 
 /** All of them. @throws Failure */
 export async function listLabelledNodes({ api, namespace }: PluginContext): Promise<readonly LabelledNode[]> {
-  const { items } = await listPages(api, { path: PATH, asked: LIST }, (node): LabelledNode | undefined => {
+  const { items } = await listPages(api, { path: NODES_PATH, asked: LIST_NODES }, (node): LabelledNode | undefined => {
     const state = readNodeState(node, namespace)
     return state && { state, labels: metadataOf(node)?.labels ?? {} }
   })
@@ -264,7 +264,7 @@ export async function listLabelledNodes({ api, namespace }: PluginContext): Prom
 /** @throws Failure */
 export async function getNode({ api, namespace }: PluginContext, name: string): Promise<{ object: unknown; state: NodeState }> {
   checkNodeName(name)
-  const answer = await api.request({ method: 'GET', path: `${PATH}/${name}` })
+  const answer = await api.request({ method: 'GET', path: `${NODES_PATH}/${name}` })
   const object = objectOf({ verb: 'get', resource: 'nodes', name }, answer)
   const state = readNodeState(object, namespace)
   if (state?.name !== name)

@@ -21,6 +21,9 @@ import { KEY } from './merged-text.ts'
 export interface RolloutLook {
   readonly config: FoundConfig
   readonly plan: Plan
+  readonly record: { readonly name: string; readonly resourceVersion: string; readonly words: RolloutRecord }
+  /** The hash of what the config holds. */
+  readonly hash: string
   /** undefined: the rollout of this content has not begun. */
   readonly progress: Progress | undefined
   readonly isPaused: boolean
@@ -60,7 +63,9 @@ export async function lookAtRollout(context: PluginContext, name: string, before
   })
   return {
     config,
+    hash,
     plan: plan.plan,
+    record: { name: found.name, resourceVersion: object.resourceVersion, words: record },
     progress: progressOf(plan.plan, record, hash, observation),
     isPaused: isPaused(config.annotations),
     observation,

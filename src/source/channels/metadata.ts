@@ -66,6 +66,7 @@ export function readTraits(node: unknown): NodeTraits {
     uid: typeof metadata.uid === 'string' ? metadata.uid : '',
     canary: labels[CANARY_LABEL] === 'true',
     controlPlane: labels[CONTROL_PLANE_LABEL] !== undefined,
+    labels,
     ...(Number.isFinite(createdMs) && { createdMs }),
   }
 }

@@ -11,12 +11,13 @@ import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordStore } from '../../ports/store.ts'
 import { decideRollout } from '../../rollout/decide.ts'
-import { keepWaves } from '../../rollout/plan.ts'
+import { keepOrder, paceOf } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import type { FoundRecord } from './read-record.ts'
+import type { RolloutClock } from './rollout-time.ts'
 
 export interface Decided {
   readonly decision: RolloutDecision
@@ -27,6 +28,7 @@ interface DecidingDeps {
   readonly nodeName: string
   readonly clock: Clock
   readonly store: ObservationStore
+  readonly time: Pick<RolloutClock, 'timeFor'>
 }
 
 interface Reading {
@@ -48,14 +50,17 @@ export class Deciding {
   }
 
   decide(subject: RolloutSubject, { found, config, contactUs, confirmedAtUs }: Reading): Decided {
-    const { nodeName, clock } = this.#deps
+    const { nodeName, clock, time } = this.#deps
     const observation = this.#sightings.see(found, config, subject, contactUs)
     const { record, resourceVersion } = found
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }
-    const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
+    const seen = { kind: 'read', record, resourceVersion, observation } as const
+    const decision = decideRollout({ nowUs, node, config, record: seen, time: time.timeFor(config.plan, nowUs) })
     this.#sightings.decided(observation, decision)
-    const progress = config.plan.ok ? progressOf(keepWaves(config.plan.plan, node.waves), record, node.hash, observation) : undefined
+    const progress = config.plan.ok
+      ? progressOf(keepOrder(config.plan.plan, node.waves, node.zones), record, node.hash, observation)
+      : undefined
     const failed = decision.failed === undefined ? {} : { failed: decision.failed }
     return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, ...failed, progress } }
   }
@@ -66,7 +71,7 @@ export class Deciding {
     const after = parseRecord(Object.fromEntries(merged))
     const observation = this.#deps.store.get('observation')?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
-    return progressOf(keepWaves(plan.plan, node.waves), after.record, node.hash, observation)
+    return progressOf(keepOrder(plan.plan, node.waves, node.zones), after.record, node.hash, observation)
   }
 }
 
@@ -110,8 +115,9 @@ class RecordSightings {
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
-    const retry = plan.ok ? plan.plan.retry : 0
-    const observation = observeRecord(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
+    const asked = plan.ok ? { retry: plan.plan.retry, pace: paceOf(plan.plan) } : { retry: 0, pace: '' }
+    const sighting = { record, recordUid, resourceVersion, configUid, hash, assignment, ...asked, nowUs, contactUs }
+    const observation = observeRecord(before, sighting)
     this.#store.put('observation', { bootId, observation })
     return observation
   }

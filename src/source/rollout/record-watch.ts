@@ -5,6 +5,7 @@
 
 import { isOlder } from '../kube-object.ts'
 import { keepRunning, type ObjectView, watchObject } from '../object-watch.ts'
+import type { AfterBreak } from '../reflect.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
 import { describeMissingRecord, type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
 
@@ -15,18 +16,21 @@ export class RecordWatch {
   readonly #stopper = new AbortController()
   readonly #onView: () => void
   readonly #onLate: () => void
+  readonly #lookAgainMs: () => number
   #running: Promise<void> | undefined
   #seen: FoundRecord | undefined
 
   /**
    * @param onLate what came is older than what was read: only reading again shows which of them
    * stands
+   * @param lookAgainMs over what time nodes like this one read it again after a break
    */
-  constructor(deps: WatchDeps, ref: RecordRef, onView: () => void, onLate: () => void) {
+  constructor(deps: WatchDeps, ref: RecordRef, onView: () => void, onLate: () => void, lookAgainMs: () => number) {
     this.#deps = deps
     this.ref = ref
     this.#onView = onView
     this.#onLate = onLate
+    this.#lookAgainMs = lookAgainMs
   }
 
   /** undefined: nothing has been read yet. */
@@ -52,7 +56,14 @@ export class RecordWatch {
     const { namespace, name } = this.ref
     const collection = `/api/v1/namespaces/${namespace}/configmaps`
     // No watch tells that the record was restored, and other nodes wait only for `lookUs`.
-    const watched = { collection, kind: 'ConfigMap', namespace, name, afterBreak: 'read' } as const
+    const lookAgainMs = this.#lookAgainMs
+    const afterBreak: AfterBreak = {
+      first: 'read',
+      get withinMs() {
+        return lookAgainMs()
+      },
+    }
+    const watched = { collection, kind: 'ConfigMap', namespace, name, afterBreak } as const
     const observer = {
       onView: (view: ObjectView) => this.#see(view),
       onSynced: () => this.contact.synced(this.#nowUs()),

@@ -7,7 +7,7 @@
 
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import { describeShare, type Progress } from '../../rollout/progress.ts'
+import { describeShare, describeVetoes, type Progress } from '../../rollout/progress.ts'
 import type { ConfigMapRef } from '../../subject/config-source.ts'
 
 interface RolloutEventsDeps {
@@ -98,8 +98,7 @@ export function listEvents(nodeName: string, before: Progress | undefined, after
     events.push({ type: 'Normal', reason: 'RolloutAdvanced', message })
   }
   if (after.halted && (isNew || before?.halted !== true)) {
-    const vetoes = after.vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
-    const message = `rollout ${after.generation} is halted: it failed on ${vetoes}; fix the config, or raise retry in its plan`
+    const message = `rollout ${after.generation} is halted: ${describeVetoes(after.vetoes)}; fix the config, or raise retry in its plan`
     events.push({ type: 'Warning', reason: 'RolloutHalted', message })
   }
   return events

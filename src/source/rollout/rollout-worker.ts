@@ -17,7 +17,7 @@ import type { RolloutPort } from '../../ports/assignment-source.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import { firstLookWindowUs } from '../../rollout/order.ts'
+import { firstLookSpanUs, lookAgainSpanUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
@@ -26,6 +26,7 @@ import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
 import { RecordWatch } from './record-watch.ts'
 import { RECORD_SPACING_MS, RecordWriter, type RolloutCounters } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
+import { type AskTimeZone, RolloutClock } from './rollout-time.ts'
 
 interface RolloutWorkerDeps {
   readonly nodeName: string
@@ -34,6 +35,7 @@ interface RolloutWorkerDeps {
   readonly clock: Clock
   readonly log: Log
   readonly store: ObservationStore
+  readonly askTimeZone: AskTimeZone
   readonly counters: RolloutCounters
   /** undefined: no events. */
   readonly events?: Pick<RolloutEvents, 'tell'> | undefined
@@ -61,9 +63,11 @@ export class RolloutWorker implements RolloutPort {
   /** Everything has to be read anew, whatever the watch shows. */
   #isStale = true
 
-  constructor(deps: RolloutWorkerDeps) {
+  constructor(given: RolloutWorkerDeps) {
+    const time = new RolloutClock({ ...given, onChange: () => this.#sleeper.wake() })
+    const deps = { ...given, api: time.listenTo(given.api) }
     this.#deps = deps
-    this.#deciding = new Deciding(deps)
+    this.#deciding = new Deciding({ ...deps, time })
     this.#writer = new RecordWriter(deps)
     this.#sleeper = new Sleeper(deps.pace)
   }
@@ -168,7 +172,7 @@ export class RolloutWorker implements RolloutPort {
       // a claim.
       this.#isStale = subject.node.runs
       this.#last = undefined
-      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookWindowUs(subject.node)) / 1000)
+      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookSpanUs(subject.node)) / 1000)
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
@@ -230,6 +234,7 @@ export class RolloutWorker implements RolloutPort {
       ref,
       () => this.#sleeper.wake(),
       () => this.#readAgain(),
+      () => (this.#subject === undefined ? 0 : lookAgainSpanUs(this.#subject.node) / 1000),
     )
     opened.start()
     this.#watch = opened

@@ -41,6 +41,10 @@ export class FakeDisk implements Disk {
   #pending: Change[] = []
   /** The node of each path that was looked up since a name was last changed: most is reading. */
   readonly #found = new Map<string, FakeNode | undefined>()
+  /** The error for each path at which nothing was: most of those are looked for at each look. */
+  readonly #absent = new Map<string, Error>()
+  /** Rises with each change of a name or of bytes. */
+  revision = 0
   #inodes = 0
   #crash: { readonly thrown: unknown } | undefined
 
@@ -53,7 +57,8 @@ export class FakeDisk implements Disk {
     this.#refuseRead(path, 'read')
     const node = this.#existing(path)
     if (node.kind === 'directory') throw failure('EISDIR', path)
-    return Buffer.from(node.bytes)
+    // No copy: nobody changes bytes, neither here nor where they are read.
+    return node.bytes
   }
 
   list(path: string): string[] {
@@ -139,7 +144,7 @@ export class FakeDisk implements Disk {
    * file in place.
    */
   plant(path: string, bytes: Uint8Array | string): void {
-    this.#found.clear()
+    this.#forgetFound()
     let directory = this.#root
     for (const name of segments(dirname(path))) {
       const next = directory.entries.get(name) ?? this.#newDirectory(0o755)
@@ -171,7 +176,7 @@ export class FakeDisk implements Disk {
     }
     this.#pending = []
     this.#crash = undefined
-    this.#found.clear()
+    this.#forgetFound()
     wake(this.#root, random)
   }
 
@@ -227,8 +232,19 @@ export class FakeDisk implements Disk {
 
   #existing(path: string): FakeNode {
     const node = this.#find(path)
-    if (node === undefined) throw failure('ENOENT', path)
+    if (node === undefined) throw this.#absence(path)
     return node
+  }
+
+  #absence(path: string): Error {
+    const error = this.#absent.get(path) ?? failure('ENOENT', path)
+    this.#absent.set(path, error)
+    return error
+  }
+
+  #forgetFound(): void {
+    this.#found.clear()
+    this.revision += 1
   }
 
   #directory(path: string): FakeDirectory {
@@ -242,7 +258,7 @@ export class FakeDisk implements Disk {
   }
 
   #change(node: FakeNode, entries: Change['entries']): void {
-    this.#found.clear()
+    this.#forgetFound()
     for (const { directory, name, node: entry } of entries) {
       if (entry === undefined) directory.entries.delete(name)
       else directory.entries.set(name, entry)
@@ -253,6 +269,7 @@ export class FakeDisk implements Disk {
   }
 
   #fill(file: FakeFile, bytes: Buffer): void {
+    this.revision += 1
     file.bytes = bytes
     file.mtimeMs = this.#nowMs()
     file.changes += 1

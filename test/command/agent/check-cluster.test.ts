@@ -60,7 +60,6 @@ t.test('a cluster where all is well', async (t) => {
     'get configmaps kube-system/my-node-config',
     'watch configmaps kube-system/my-node-config',
     'patch nodes/status node-1',
-    'patch nodes node-1',
     'create events default',
     'get leases kube-node-lease/node-1',
     'list pods ',
@@ -126,6 +125,26 @@ t.test('asks only for what the settings need', async (t) => {
   t.same((await check({ context: { settings: { ...defaults, manifestDir: '/m' } } })).lines, [], 'no API server is used')
 })
 
+t.test('the right to patch the status is enough, and without it annotation and label take their own', async (t) => {
+  const grants = async (missing: readonly string[], publish = defaults.publish) =>
+    (await check({ missing, context: { settings: { ...defaults, publish } } })).findings.at(-1)
+  t.match(await grants(['patch nodes']), { level: 'ok' })
+  t.match(await grants(['patch nodes/status']), {
+    level: 'warn',
+    text: 'may not patch nodes/status node-1 (deploy/rbac/status.yaml grants it)',
+  })
+  t.match(
+    (await grants(['patch nodes/status', 'patch nodes']))?.text,
+    /status\.yaml grants it\); may not patch nodes node-1 \(.*status-annotation/,
+  )
+  t.match(await grants(['patch nodes'], ['annotation']), { level: 'ok' })
+  t.match(await grants(['patch nodes/status'], ['annotation']), { level: 'ok', text: /patch nodes node-1/ })
+  t.match(await grants(['patch nodes/status', 'patch nodes'], ['annotation']), {
+    level: 'warn',
+    text: 'may not patch nodes node-1 (deploy/rbac/status-annotation.yaml grants it)',
+  })
+})
+
 t.test('401 is a matter of identity, and no right is missing', async (t) => {
   const { lines, asked } = await check({ node: refused(401) })
   t.match(lines, [/^fail identity: the API server does not accept the identity in \/etc\/kubernetes\/kubelet.conf \(401\)/])
@@ -141,8 +160,12 @@ t.test('an API server that does not answer, forbids, or has no such Node', async
     (await check({ node: refused(403, 'no') })).lines[0],
     /^fail api server: answers, and forbids .* deploy\/rbac\/serviceaccount.yaml/,
   )
-  const none = await check({ node: refused(404), missing: ['patch nodes'] })
-  t.match(none.lines, [/^warn api server: answers; there is no Node node-1/, /identity/, /^warn grants: may not patch nodes node-1/])
+  const none = await check({ node: refused(404), missing: ['patch nodes/status'] })
+  t.match(none.lines, [
+    /^warn api server: answers; there is no Node node-1/,
+    /identity/,
+    /^warn grants: may not patch nodes\/status node-1/,
+  ])
 })
 
 t.test('the kubeconfig is that of a Node, which the agent does not take for its own', async (t) => {
@@ -187,7 +210,6 @@ t.test('each missing right, with the file that grants it', async (t) => {
     level: 'warn',
     text: /status.yaml grants it\); may not create events default \(deploy\/rbac\/status.yaml/,
   })
-  t.match(await grants('patch nodes'), { level: 'warn', text: /status-annotation.yaml/ })
   t.match((await check({ review: refused(403, 'no reviews') })).findings.at(-1), { level: 'warn', text: 'cannot be asked for: no reviews' })
   t.match((await check({ review: { kind: 'ok', object: [] } })).findings.at(-1), { level: 'warn', text: /no review/ })
 })

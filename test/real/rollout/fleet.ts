@@ -37,6 +37,8 @@ export interface Member {
   /** Of its Node. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
+  /** As kubelet makes a Node, which is Ready later. */
+  readonly status?: object
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
@@ -59,11 +61,11 @@ export class Fleet {
   /** A Node and its machine; the agent runs, too. */
   async add(
     name: string,
-    { controlPlane = false, assigned = true, labels = {}, annotations = {}, settings = {} }: Member = {},
+    { controlPlane = false, assigned = true, labels = {}, annotations = {}, status = {}, settings = {} }: Member = {},
   ): Promise<void> {
     const own = { 'kubernetes.io/hostname': name, ...labels, ...(controlPlane && { [CONTROL_PLANE_LABEL]: '' }) }
     const metadata = { name, annotations, labels: { ...own, ...(assigned && { [CONFIG_LABEL]: this.config }) } }
-    await this.plane.kubectl(['create', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata }) })
+    await this.plane.kubectl(['create', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata, status }) })
     const ports = [await findFreePort(), await findFreePort()] as const
     const machine = new Machine(this.plane, name, await this.plane.nodeKubeconfig(name), this.#program, ports)
     this.machines.set(name, machine)

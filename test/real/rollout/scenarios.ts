@@ -8,10 +8,13 @@ import { join } from 'node:path'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { withModernPlane } from '../modern-plane.ts'
+import { openPlugin } from '../plugin.ts'
 import { DEPLOY, readManifests } from '../rights/manifests.ts'
 import { withFleet } from './fleet.ts'
+import { playGuard } from './guard.ts'
 import { playCanary, playControlPlanes } from './small-fleets.ts'
 import { playTwenty } from './twenty.ts'
+import { playZones } from './zones.ts'
 
 const TIMEOUT = { timeoutMs: 40 * 60_000 }
 /** As deploy/rbac names it. */
@@ -53,6 +56,25 @@ export function addRolloutScenarios(program: string, hasModernPlane: boolean): v
           withFleet(plane, program, CONTROL_PLANES, (fleet) => playControlPlanes(step, fleet)),
         ])
         for (const fleet of fleets) if (fleet.status === 'rejected') throw fleet.reason
+      }),
+    TIMEOUT,
+  )
+  scenario(
+    'rollout: a node that is hurt, and the Job that halts the rollout for that',
+    (step) =>
+      withModernPlane(step, async (plane) => {
+        await grant(plane, { policy: true })
+        await withFleet(plane, program, CONFIG, (fleet) => playGuard(step, fleet, program))
+      }),
+    TIMEOUT,
+  )
+  scenario(
+    'rollout: twenty nodes in two zones, a window, and a wave that is halted',
+    (step) =>
+      withModernPlane(step, async (plane) => {
+        await grant(plane, { policy: true })
+        const plugin = await openPlugin(plane, program)
+        await withFleet(plane, program, CONFIG, (fleet) => playZones(step, fleet, plugin))
       }),
     TIMEOUT,
   )

@@ -30,6 +30,8 @@ export class MemoryApi {
    * refuses with this status.
    */
   faultOf: Fault = () => undefined
+  /** Of its clock. undefined: no answer says it. */
+  serverMs: (() => number) | undefined
   /** With every refusal. */
   retryAfterMs: number | undefined
   readonly requests: string[] = []
@@ -82,11 +84,15 @@ export class MemoryApi {
         const fault = this.faultOf({ ...request, from })
         if (fault === 'down') return { kind: 'unreachable', detail: 'connection refused' }
         if (typeof fault === 'number') return { ...refusal(fault, 'a fault of the test'), retryAfterMs: this.retryAfterMs }
-        const answer = this.#answer(request)
+        const answer = this.#tellTime(this.#answer(request))
         return fault === 'lost' ? { kind: 'unreachable', detail: 'the connection broke' } : answer
       },
       watch: (request) => this.#watch(request, from),
     }
+  }
+
+  #tellTime(answer: KubeAnswer): KubeAnswer {
+    return answer.kind === 'ok' && this.serverMs !== undefined ? { ...answer, serverMs: this.serverMs() } : answer
   }
 
   #answer({ method, path, query, body }: KubeRequest): KubeAnswer {
@@ -121,7 +127,7 @@ export class MemoryApi {
         },
       }
       this.#watchers.add(watcher)
-      request.onOpen?.()
+      request.onOpen?.(this.serverMs?.())
       request.signal.addEventListener('abort', () => watcher.end({ kind: 'ended', detail: 'stopped' }), { once: true })
     })
   }

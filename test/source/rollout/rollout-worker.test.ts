@@ -199,3 +199,31 @@ t.test('a node whose reads are refused does not read again before the time for w
   await world.run(90)
   t.equal(reads(), 2)
 })
+
+t.test('a node that waits for a window asks nothing until it opens, and claims soon after', async (t) => {
+  for (const [timeZone, hour] of [
+    ['UTC', 22],
+    ['Europe/Berlin', 23],
+  ] as const) {
+    const world = new WorkerWorld(0.5, `spread: 1s, windows: [Mon-Sun ${hour}:00-24:00], timeZone: ${timeZone}`)
+    t.teardown(() => world.worker.stop())
+    world.putRecord(1)
+    world.follow()
+    await world.run(595)
+    const detail = new RegExp(`its windows are closed; the next one opens on Mon 2026-11-30 ${hour}:00 \\(${timeZone}\\)$`)
+    t.match(world.turn, { kind: 'wait-until', detail })
+    t.same(world.requests, ['GET ?'])
+    await world.run(60)
+    t.match(world.api.get(RECORD)?.data, { 'node.n1': '1 1 claim 3600' })
+  }
+})
+
+t.test('until the API server has told the time, a node with windows waits', async (t) => {
+  const world = new WorkerWorld(0.5, 'windows: [Mon-Sun 00:00-24:00]')
+  t.teardown(() => world.worker.stop())
+  world.api.serverMs = undefined
+  world.putRecord(1)
+  world.follow()
+  await world.run(120)
+  t.match(world.turn, { kind: 'wait', detail: /the API server has not told the time yet$/ })
+})

@@ -3,6 +3,7 @@ import t from 'tap'
 import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
+import { answerTimeZone } from '../../../src/rollout/time-zone.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
 import { MemoryRecords } from '../../agent/memory-runtime.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
@@ -66,6 +67,7 @@ class Workers {
     const name = `n${index}`
     const client = this.api.clientOf(name)
     return new RolloutWorker({
+      askTimeZone: async (...asked) => answerTimeZone(...asked),
       nodeName: name,
       api: {
         request: (request) => {

@@ -7,6 +7,7 @@ import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../../src/rollout/plan.ts'
+import { answerTimeZone } from '../../../src/rollout/time-zone.ts'
 import type { RolloutTurn } from '../../../src/rollout/view.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
 import { MemoryRecords } from '../../agent/memory-runtime.ts'
@@ -17,20 +18,27 @@ export const CONFIG = 'fleet'
 export const RECORD = 'fleet-rollout'
 const STEP_MS = 1000
 
+/** By the clock of the API server, when the world begins. */
+const START_MS = Date.UTC(2026, 10, 30, 21, 50)
+
 export class WorkerWorld {
   readonly api = new MemoryApi()
   readonly worker: RolloutWorker
+  readonly #plan: string
   nowMs = 1_000_000
   #sleepers: { readonly atMs: number; readonly wake: () => void }[] = []
 
   /** @param random of the worker, from 0 to 1 */
-  constructor(random = 0.5) {
+  constructor(random = 0.5, plan = 'spread: 1s') {
+    const beginsMs = this.nowMs
+    this.api.serverMs = () => START_MS + this.nowMs - beginsMs
     const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         this.#sleepers.push({ atMs: this.nowMs + ms, wake: resolve })
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
     this.worker = new RolloutWorker({
+      askTimeZone: async (...asked) => answerTimeZone(...asked),
       nodeName: 'n1',
       api: this.api.clientOf('n1'),
       pace: { nowMs: () => this.nowMs, random: () => random, sleep },
@@ -40,7 +48,8 @@ export class WorkerWorld {
       counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
       onChange: () => {},
     })
-    this.api.put(CONFIG, { kubelet: 'good' }, { [ROLLOUT_ANNOTATION]: RECORD, [ROLLOUT_PLAN_ANNOTATION]: 'spread: 1s' })
+    this.api.put(CONFIG, { kubelet: 'good' }, { [ROLLOUT_ANNOTATION]: RECORD, [ROLLOUT_PLAN_ANNOTATION]: plan })
+    this.#plan = plan
   }
 
   get turn(): RolloutTurn | undefined {
@@ -67,7 +76,7 @@ export class WorkerWorld {
     this.worker.follow({
       config: { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' },
       record: RECORD,
-      seen: { uid, resourceVersion, plan: 'spread: 1s' },
+      seen: { uid, resourceVersion, plan: this.#plan },
       assignment: 0,
       node: {
         uid: 'uid-of-n1',

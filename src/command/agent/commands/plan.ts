@@ -7,18 +7,22 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
+import { hashObject } from '../../../decision/rollout-hash.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
+import { planHere } from '../../../decision/staging.ts'
 import type { Step } from '../../../decision/step.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
 import type { ConfigChange } from '../../../preflight/inspection.ts'
 import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
+import { parsePlan } from '../../../rollout/plan.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { LOCAL_CONTENT } from '../../../subject/config-source.ts'
 import { trialKey } from '../../../subject/trial-key.ts'
 import { formatDuration } from '../../../values/durations.ts'
 import { documentChange, renderChanges } from '../../changes.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
+import { describePlan, documentPlan as documentRolloutPlan } from '../../plan-text.ts'
 import { documentReport, type ReportLook, renderFindings, renderParts } from '../../report.ts'
 import { alignColumns, type Cell, formatJson, paint, toned } from '../../terminal.ts'
 import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
@@ -214,7 +218,8 @@ function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook
   const plan = documentPlan(facts)
   const { color } = look
   const { trialUs } = facts.snapshot.policy
-  const lines = [...alignColumns(listFacts(plan), color), '', ...renderCourse('The agent would', plan, trialUs, color)]
+  const rows = [...listFacts(plan), ...listRolloutWords(facts.snapshot)]
+  const lines = [...alignColumns(rows, color), '', ...renderCourse('The agent would', plan, trialUs, color)]
   if (plan.afterResume !== null) lines.push('', ...renderCourse('After resume, it would', plan.afterResume, trialUs, color))
   if (facts.report !== undefined) {
     const { name, report } = facts.report
@@ -223,6 +228,17 @@ function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook
   }
   lines.push('', ...renderDifference(facts, color))
   return `${lines.join('\n')}\n`
+}
+
+/** The zones, the rest and the windows of the rollout of what is wanted. */
+function listRolloutWords(snapshot: Snapshot): Cell[][] {
+  const { desired, now } = snapshot
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return []
+  const { ref, object } = desired
+  const parsed = parsePlan(object.rollout?.plan)
+  if (!parsed.ok) return [['Rollout', { text: parsed.problem, tone: 'warning' }]]
+  const hash = hashObject(object, ref.kubeletConfigKey)
+  return describePlan(documentRolloutPlan(planHere(parsed.plan, snapshot, ref, hash), hash, now.wallMs)).map((row) => [...row])
 }
 
 function listFacts(plan: PlanDocument): Cell[][] {

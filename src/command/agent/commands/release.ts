@@ -7,11 +7,12 @@
 import { chooseRelease, type Release } from '../../../decision/choose-release.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Withdrawal } from '../../../ports/activation.ts'
-import type { KubeAnswer, KubeRequest } from '../../../ports/kube-api.ts'
+import type { KubeAnswer } from '../../../ports/kube-api.ts'
+import type { AnyChannel } from '../../../report/channel.ts'
 import { CHANNELS } from '../../../report/channels.ts'
 import { describeSource } from '../../../subject/config-source.ts'
-import { isObject } from '../../../values/is-object.ts'
 import { isObjectName } from '../../../values/kubernetes-names.ts'
+import { composePatches } from '../../../values/merge-patch.ts'
 import { EXIT, type ExitCode, Failure } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
@@ -123,6 +124,7 @@ type Clearing =
 /** A package is not removed faster while the API server is away. */
 const TIMEOUT_MS = 5000
 
+type Failed = Exclude<KubeAnswer, { kind: 'ok' }>
 type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
 
 export async function clearNode({ api, settings, nodeName, rights }: ClearingSources): Promise<Clearing> {
@@ -133,33 +135,55 @@ export async function clearNode({ api, settings, nodeName, rights }: ClearingSou
   const path = `/api/v1/nodes/${name}`
   const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
   if (node.kind === 'refused' && node.status === 404) return { kind: 'nothing' }
-  if (node.kind !== 'ok') return failed(name, node)
-  const patches = listPatches(name).filter(({ channels }) => channels.some(({ isShown }) => isShown(node.object)))
-  const answers: KubeAnswer[] = []
-  for (const { request } of patches) answers.push(await api.request({ method: 'PATCH', ...request, timeoutMs: TIMEOUT_MS }))
-  for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
-  return answers.length === 0 ? { kind: 'nothing' } : { kind: 'cleared' }
+  if (node.kind !== 'ok') return failed(node, listParts(name))
+  const shown = listParts(name).filter(({ channels }) => channels.some(({ isShown }) => isShown(node.object)))
+  if (shown.length === 0) return { kind: 'nothing' }
+  const remove = (path: string, parts: readonly Part[]) =>
+    api.request({
+      method: 'PATCH',
+      path,
+      contentType: STRATEGIC,
+      body: parts.map(({ body }) => body).reduce(composePatches),
+      timeoutMs: TIMEOUT_MS,
+    })
+  const joint = await remove(`/api/v1/nodes/${name}/status`, shown)
+  if (joint.kind === 'unreachable') return failed(joint, shown)
+  const left = joint.kind === 'ok' ? shown.filter(({ channels }) => channels.some(({ isShown }) => isShown(joint.object))) : shown
+  const refused: { readonly part: Part; readonly answer: Failed }[] = []
+  for (const part of left) {
+    // Each part by its own path: one right may be there without the other.
+    const answer = await remove(part.path, [part])
+    if (answer.kind !== 'ok') refused.push({ part, answer })
+  }
+  const [first] = refused
+  return first === undefined
+    ? { kind: 'cleared' }
+    : failed(
+        first.answer,
+        refused.map(({ part }) => part),
+      )
 }
 
-/** One for each part of the Node. */
-function listPatches(name: string) {
-  const path = `/api/v1/nodes/${name}`
-  return (['status', 'metadata'] as const).flatMap((part) => {
+/** A strategic merge patch removes keys by null, as a merge patch does, and conditions by type. */
+const STRATEGIC = 'application/strategic-merge-patch+json'
+
+interface Part {
+  readonly channels: readonly AnyChannel[]
+  readonly path: string
+  readonly body: unknown
+  readonly advice: readonly string[]
+}
+
+function listParts(name: string): readonly Part[] {
+  const node = `/api/v1/nodes/${name}`
+  return (['status', 'metadata'] as const).map((part) => {
     const channels = Object.values(CHANNELS).filter((channel) => channel.part === part && channel.remove !== undefined)
     const removals = channels.flatMap(({ remove }) => remove?.(name) ?? [])
-    const [first] = removals
-    if (first === undefined) return []
-    const body = removals.map((removal): unknown => removal.body).reduce(merge)
-    const request: Omit<KubeRequest, 'method'> = { path: part === 'status' ? `${path}/status` : path, contentType: first.contentType, body }
-    return [{ channels, request, advice: removals.map(({ byHand }) => byHand) }]
+    const body = removals.map((removal): unknown => removal.body).reduce(composePatches, {})
+    return { channels, path: part === 'status' ? `${node}/status` : node, body, advice: removals.map(({ byHand }) => byHand) }
   })
 }
 
-function merge(a: unknown, b: unknown): unknown {
-  if (!isObject(a) || !isObject(b)) return b
-  return { ...a, ...Object.fromEntries(Object.entries(b).map(([key, value]) => [key, merge(a[key], value)])) }
-}
-
-function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
-  return { kind: 'failed', detail, advice: listPatches(name).flatMap(({ advice }) => advice) }
+function failed({ detail }: Failed, left: readonly Part[]): Clearing {
+  return { kind: 'failed', detail, advice: left.flatMap(({ advice }) => advice) }
 }

@@ -5,12 +5,13 @@
  */
 import type { Desired } from '../../../decision/desired.ts'
 import { hashObject } from '../../../decision/rollout-hash.ts'
-import { configOf, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
-import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
-import { describeShare, type Progress, progressOf } from '../../../rollout/progress.ts'
+import { configOf, planHere, ROLLOUT_OFF } from '../../../decision/staging.ts'
+import { parsePlan } from '../../../rollout/plan.ts'
+import { describeShare, isGuard, type Progress, progressOf } from '../../../rollout/progress.ts'
 import { observeRecord } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
+import { describePlan, documentPlan, type PlanDocument } from '../../plan-text.ts'
 import { alignColumns, type Cell, formatJson } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { documentRollout, type RolloutDocument, showSeconds, TURN_WORDS } from '../document-parts.ts'
@@ -39,8 +40,12 @@ async function showRollout(context: CommandContext, { options }: CommandLine): P
   return EXIT.fine
 }
 
+interface RolloutWithPlan extends RolloutDocument {
+  readonly plan: PlanDocument
+}
+
 /** @throws Failure: there is no rollout, or it cannot be read */
-async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutDocument> {
+async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutWithPlan> {
   if (desired.kind !== 'config-map') throw new Failure(describeUnassigned(desired))
   const { ref, object } = desired
   if (object.kind !== 'found')
@@ -62,14 +67,19 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
-  const staging = snapshot.stagings.find(({ config }) => config === configOf(ref))
-  const waves = staging !== undefined && latestContent(staging)?.hash === hash ? staging.waves : undefined
+  const goesBy = planHere(plan.plan, snapshot, ref, hash)
   const seen = { record: content, recordUid, resourceVersion, configUid: object.uid, hash }
   const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
-  const progress: Progress | undefined = progressOf(keepWaves(plan.plan, waves), read.record, hash, observeRecord(undefined, sighting))
+  const progress: Progress | undefined = progressOf(goesBy, read.record, hash, observeRecord(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
-  return { config: configOf(ref), record: record.name, turn, progress: progress === undefined ? null : { ...progress, silent } }
+  return {
+    config: configOf(ref),
+    record: record.name,
+    plan: documentPlan(goesBy, hash, snapshot.now.wallMs),
+    turn,
+    progress: progress === undefined ? null : { ...progress, silent },
+  }
 }
 
 function describeUnassigned(desired: Exclude<Desired, { kind: 'config-map' }>): string {
@@ -83,7 +93,7 @@ function describeUnassigned(desired: Exclude<Desired, { kind: 'config-map' }>): 
   }
 }
 
-function renderRollout({ config, record, turn, progress }: RolloutDocument, color: boolean): string {
+function renderRollout({ config, record, plan, turn, progress }: RolloutWithPlan, color: boolean): string {
   const rows: Cell[][] = [
     ['Config', config],
     ['Record', record],
@@ -97,8 +107,10 @@ function renderRollout({ config, record, turn, progress }: RolloutDocument, colo
     if (!progress.finished) rows.push(['Proofs', `${progress.proofs} of ${progress.needed}`])
     if (progress.claimed.length > 0) rows.push(['On trial', progress.claimed.join(', ')])
     if (progress.silent.length > 0) rows.push(['Silent', { text: progress.silent.join(', '), tone: 'warning' }])
-    for (const { node, reason } of progress.vetoes) rows.push(['Veto', { text: `${node}: ${reason}`, tone: 'bad' }])
+    for (const { node, reason } of progress.vetoes)
+      rows.push(['Veto', { text: `${isGuard(node) ? 'rollout status' : node}: ${reason}`, tone: 'bad' }])
   }
+  for (const [name, text] of describePlan(plan)) rows.push([name, text])
   const more = turn.waitSeconds === null ? '' : ` (in ${showSeconds(turn.waitSeconds)})`
   rows.push(['This node', `${TURN_WORDS[turn.kind]}: ${turn.detail}${more}`])
   return `${alignColumns(rows, color).join('\n')}\n`

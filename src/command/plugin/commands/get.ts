@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `get`: the fleet, one line a node, and how many nodes each config has in which state. */
-import type { KubeWatchEnd } from '../../../ports/kube-api.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
-import { identityOf } from '../../../source/kube-object.ts'
-import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, outputOption, switchOption } from '../../command.ts'
-import { describeRefused } from '../../failure.ts'
+import { type CommandLine, EXIT, type ExitCode, Misuse, outputOption, switchOption } from '../../command.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { type FleetLook, FleetTable, renderSum } from '../fleet-text.ts'
+import { NodeFollowing } from '../follow-nodes.ts'
 import { documentNode } from '../node-document.ts'
 import { getNode, isDegraded, listNodes, type NodeState, readNodeState } from '../node-state.ts'
 import { print, SELECTOR } from '../options.ts'
@@ -80,9 +78,6 @@ interface Watched {
   readonly names: ReadonlySet<string> | undefined
 }
 
-const INACTIVITY_MS = 10 * 60_000
-const AGAIN_MS = 2000
-
 /**
  * Ends when the signal aborts, or nobody reads the output any more.
  * @throws Failure where the watch is refused
@@ -92,59 +87,25 @@ async function watchNodes(
   { known, resourceVersion, selector, names }: Watched,
   show: (node: NodeState) => Promise<void>,
 ): Promise<ExitCode> {
-  const { api, namespace } = context
+  const { namespace } = context
   const signal = untilUnread(context)
   const shown = new Map(known.map((node) => [node.name, JSON.stringify(node)]))
-  const look = async (node: NodeState | undefined): Promise<void> => {
-    if (node === undefined || (names !== undefined && !names.has(node.name))) return
+  const look = async (node: NodeState): Promise<void> => {
+    if (names !== undefined && !names.has(node.name)) return
     const text = JSON.stringify(node)
     if (shown.get(node.name) === text) return
     shown.set(node.name, text)
     await show(node)
   }
-  let version = resourceVersion
-  while (!signal.aborted) {
-    if (version === '') {
-      const listed = await listNodes(context, selector)
-      for (const node of listed.items) await look(node)
-      version = listed.resourceVersion
-    }
-    const changed: Promise<void>[] = []
-    let isExpired = false
-    const end: KubeWatchEnd = await api.watch({
-      path: '/api/v1/nodes',
-      query: {
-        resourceVersion: version,
-        allowWatchBookmarks: 'true',
-        timeoutSeconds: '600',
-        ...(selector !== '' && { labelSelector: selector }),
-      },
-      inactivityMs: INACTIVITY_MS,
-      signal,
-      onEvent: ({ type, object }) => {
-        if (type === 'ERROR') isExpired = true
-        else version = identityOf(object)?.resourceVersion || versionOfBookmark(object) || version
-        if (type === 'ADDED' || type === 'MODIFIED') changed.push(look(readNodeState(object, namespace)))
-      },
-    })
-    await Promise.all(changed)
-    if (end.kind === 'refused' && end.status !== 410 && !isPassing(end.status))
-      throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
-    // The API server no longer has that version, or has said why it ends the watch.
-    if (isExpired || (end.kind === 'refused' && end.status === 410)) version = ''
-    await context.sleep(AGAIN_MS)
+  const follower = {
+    selector,
+    resourceVersion,
+    read: (node: unknown) => readNodeState(node, namespace),
+    async onList(nodes: readonly NodeState[]) {
+      for (const node of nodes) await look(node)
+    },
+    onChange: async (node: NodeState, isDeleted: boolean) => (isDeleted ? undefined : look(node)),
   }
+  await new NodeFollowing(context, follower, signal).run()
   return EXIT.fine
-}
-
-/** As while an API server restarts, or has too much to do. */
-function isPassing(status: number): boolean {
-  return status === 429 || status >= 500
-}
-
-/** A bookmark has a version and no name. */
-function versionOfBookmark(object: unknown): string {
-  const metadata = typeof object === 'object' && object !== null && 'metadata' in object ? object.metadata : undefined
-  if (typeof metadata !== 'object' || metadata === null || !('resourceVersion' in metadata)) return ''
-  return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : ''
 }

@@ -9,6 +9,7 @@ import { type CommandArgument, type CommandLine, EXIT, type ExitCode, Failure } 
 import { plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { annotate, getConfig, listNames } from '../config-maps.ts'
+import { checkNodeName } from '../node-state.ts'
 import { CONFIG_NAME } from '../options.ts'
 import { describeGap, describeUnpaused } from '../reach.ts'
 import { findRecordedRetry, recordOf } from '../rollout-state.ts'
@@ -121,6 +122,8 @@ async function retry(context: PluginContext, { args: [name = ''] }: CommandLine)
 }
 
 async function exclude(context: PluginContext, { args: [name = '', node = ''] }: CommandLine): Promise<ExitCode> {
+  // A veto of `rollout status` is under a name that no Node has: `rollout retry` ends that halt.
+  checkNodeName(node)
   const config = await getConfig(context, name)
   if (recordOf(config) === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
   const excluded = splitNames(config.annotations[ROLLOUT_EXCLUDE_ANNOTATION] ?? '')

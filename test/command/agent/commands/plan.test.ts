@@ -3,7 +3,9 @@ import t from 'tap'
 import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { planCommand } from '../../../../src/command/agent/commands/plan.ts'
 import type { Desired } from '../../../../src/decision/desired.ts'
+import { hashObject } from '../../../../src/decision/rollout-hash.ts'
 import type { Snapshot } from '../../../../src/decision/snapshot.ts'
+import type { Staging } from '../../../../src/decision/staging-state.ts'
 import { trialKey } from '../../../../src/subject/trial-key.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit } from '../../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
@@ -108,6 +110,21 @@ t.test('shows whether and when kubelet is restarted', async (t) => {
 t.test('exit codes', async (t) => {
   for (const [name, of] of Object.entries(worlds))
     t.equal((await plan(of)).code, name === 'the API server is away' || name === 'the ConfigMap is gone' ? 1 : 0, name)
+})
+
+t.test('shows the zones that the node has seen the content with first', async (t) => {
+  const { desired, ...wanted } = wanting(`${HEAD}maxPods: 64\n`)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is wanted')
+  const object = { ...desired.object, rollout: { record: 'rollouts', plan: 'zones: [a, b]' } }
+  const hash = hashObject(object, next.kubeletConfigKey)
+  const shown = async (kept: Partial<Staging>) => {
+    const staged = { content: wanted.desiredContent ?? '', hash }
+    const staging = { config: `${next.namespace}/${next.name}`, record: 'rollouts', arrival: 'there', contents: [staged], ...kept } as const
+    return (await plan({ ...settled, ...wanted, desired: { ...desired, object }, stagings: [staging] })).out
+  }
+  t.match(await shown({}), /Zones +a, b \(/)
+  t.match(await shown({ waves: [100], zones: { label: 'rack', zones: ['r1'] } }), /Zones +r1 \(rack\)/)
+  t.notMatch(await shown({ waves: [100] }), /Zones/)
 })
 
 t.test('runs preflight as the agent does', async (t) => {

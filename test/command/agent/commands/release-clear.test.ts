@@ -39,7 +39,7 @@ t.test('takes what is its own from the Node, and nothing else', async (t) => {
   })
   t.same(
     requests.map(({ method, path }) => `${method} ${path}`),
-    ['GET /api/v1/nodes/node-1', 'PATCH /api/v1/nodes/node-1/status', 'PATCH /api/v1/nodes/node-1'],
+    ['GET /api/v1/nodes/node-1', 'PATCH /api/v1/nodes/node-1/status'],
   )
   t.ok(requests.every(({ timeoutMs = 1e9 }) => timeoutMs <= 5000))
 })
@@ -62,4 +62,21 @@ t.test('says how it is done by hand where it is refused', async (t) => {
     'kubectl label node node-1 kubelet-cfg-agent.io/state-',
   ])
   t.match((await clear(NODE, () => ({ kind: 'unreachable', detail: 'ECONNREFUSED' }))).clearing, { kind: 'failed', detail: 'ECONNREFUSED' })
+})
+
+t.test('removes by the other path what one patch leaves, and advises on nothing that is gone', async (t) => {
+  const isOf = ({ method, path }: KubeRequest, end: string) => method === 'PATCH' && path.endsWith(end)
+  const statusAlone = await clear(NODE, (asked) => (isOf(asked, '/node-1') ? refused(403) : undefined))
+  t.same(statusAlone.clearing, { kind: 'cleared' }, 'deploy/rbac/status.yaml alone')
+  const metadataAlone = await clear(NODE, (asked) => (isOf(asked, '/status') ? refused(403) : undefined))
+  t.match(metadataAlone.clearing, { kind: 'failed', advice: [/conditions/] })
+  t.match(metadataAlone.node(), { metadata: { annotations: { other: 'stays' }, labels: { zone: 'stays' } } })
+  t.equal(metadataAlone.clearing.kind === 'failed' && metadataAlone.clearing.advice.length, 1)
+  // A server that keeps no metadata in a patch of the status.
+  const kept = await clear(NODE, (asked) => {
+    const status = strategicMergePatch(NODE.status, (asked.body as { status?: unknown } | undefined)?.status)
+    return isOf(asked, '/status') ? { kind: 'ok', object: { ...NODE, status } } : undefined
+  })
+  t.same(kept.clearing, { kind: 'cleared' })
+  t.equal(kept.requests.length, 3)
 })

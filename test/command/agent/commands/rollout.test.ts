@@ -62,6 +62,31 @@ t.test('an edit of the waves does not make it finished', async (t) => {
   t.match(await shown([25, 100]), { openPercent: 100, finished: true })
 })
 
+t.test('shows the zones, the rest and the windows of the plan', async (t) => {
+  const show = async (plan: string, command = rolloutCommand) => {
+    const desired = { kind: 'config-map', ref: NEXT, object: { ...OBJECT, rollout: { record: 'rollouts', plan } } } as const
+    const node = nodeWith({ ...WAITING, stagings: [], desired }, found(RECORD))
+    await execute(command, node)
+    return node.out()
+  }
+  const plan = 'zones: [a, b], rest: 30m, windows: [Mon-Sun 00:00-24:00, Sun 02:00-03:00], timeZone: Europe/Berlin'
+  const out = await show(plan)
+  t.match(out, /^Zones +a, b \(topology\.kubernetes\.io\/zone\)$/m)
+  t.match(out, /^Rest +30m in each stage, before nodes claim$/m)
+  t.match(
+    out,
+    /^Windows +Mon-Sun 00:00-24:00, Sun 02:00-03:00 \(Europe\/Berlin\): open until \w{3} \d{4}-\d\d-\d\d \d\d:\d\d \(Europe\/Berlin\)$/m,
+  )
+  t.match(out, /^Not open +Sun 02:00-03:00 on Sun \d{4}-\d\d-\d\d: the clocks skip it$/m)
+  t.match(await show(plan.replace('Berlin', 'Atlantis')), /there is no time zone Europe\/Atlantis: correct timeZone in the plan$/m)
+  t.notMatch(await show('spread: 1m'), /Zones|Rest|Windows|Not open/)
+  t.match(await show(plan, planCommand), /^Not open +Sun 02:00-03:00 on Sun .*: the clocks skip it$/m)
+  t.match(
+    await show('rest: no', planCommand),
+    /^Rollout +the annotation kubelet-cfg-agent\.io\/rollout-plan of the config cannot be used: rest is "no"/m,
+  )
+})
+
 t.test('a rollout that has not begun, and one that the agent has not taken over', async (t) => {
   const node = nodeWith({ ...WAITING, stagings: [] }, found({}))
   t.equal(await execute(rolloutCommand, node), 0)

@@ -65,6 +65,28 @@ t.test('on a terminal it is one line with a bar', async (t) => {
   t.matchSnapshot(out)
 })
 
+t.test('windows that are closed, and what zones do not promise', async (t) => {
+  const world = await startRollout(t)
+  const today = new Date().getUTCDay()
+  const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+  const later = days[(today + 3) % 7]
+  const show = async (plan: string, ...options: string[]) => {
+    putConfigMap(world, 'pods', TEXT, { ...ANNOTATIONS, 'kubelet-cfg-agent.io/rollout-plan': plan })
+    world.putRecord({ state: state(2) })
+    return (await world.run('rollout', 'status', 'pods', '--once', ...options)).out
+  }
+  const plan = `zones: [a, b], witnesses: 3, windows: [${later} 22:00-24:00]`
+  t.match(await show(plan), new RegExp(`0 of 3 proofs; its windows are closed; the next one opens on ${later} `))
+  t.match(await show(plan), /^Up to 5 nodes of the next zone start before a stage opens it\.$/m)
+  t.match(await show(`${plan}, now: ${HASH}`), /: the plan lets this content start now$/m)
+  t.notMatch(await show(`${plan}, now: ${HASH}`), /closed/)
+  const document = JSON.parse(await show(plan, '-o', 'json'))
+  t.match(document, {
+    hash: HASH,
+    plan: { zones: { names: ['a', 'b'] }, restSeconds: 0, windows: { state: 'closed', timeZone: 'UTC', skipped: [] } },
+  })
+})
+
 t.test('a halted rollout exits with 1 and names the node', async (t) => {
   const { run, putRecord } = await startRollout(t)
   putRecord({ state: state(0), 'node.n3': '7 0 veto crash-loop: kubelet exited \u001b[2J3 times' })
