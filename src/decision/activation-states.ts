@@ -171,7 +171,10 @@ function activate(wiring: ReadyWiring): State {
     if (startWait !== undefined)
       return leave(wiring, startWait.isPaused === true ? 'paused' : 'rollout', describeStartWait(what, startWait))
     const turn = spreadTurnOf(situation)
-    if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
+    if (turn.kind === 'wait-until') {
+      const why = turn.isOfFacts === true ? `waits to use ${what}` : `waits for its turn to use ${what}`
+      return wait(snapshot, 'spread', `${why}: ${turn.detail}`, turn.atUs)
+    }
     const after = standsIn(target) ? undefined : nextAfter(situation, target)?.source
     const fallback = standsIn(target) || target.source === 'local' ? after : (after ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
@@ -300,16 +303,18 @@ function describeDrain(snapshot: Snapshot, target: Target): string {
 const GO = { kind: 'go' } as const
 
 /**
- * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
- * same content, a kubelet that fails or is left down, and a reset on the node never wait.
+ * The spread is for changes that nodes share, and for what is computed, on a healthy node. A
+ * fallback, a new version of the same content, a kubelet that fails or is left down, and a reset on
+ * the node never wait.
  */
 function spreadTurnOf(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation) || needsStart(unit.activity)) return GO
-  // A rollout spreads its nodes by itself. It knows nothing of overlays.
-  if (hasRolloutTurn(snapshot, target) && !hasSameHash(snapshot, target)) return GO
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return GO
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return GO
-  return findSpreadTurn(snapshot, target.source)
+  const turn = findSpreadTurn(snapshot, target.source)
+  if (turn.kind === 'go' || turn.isOfFacts === true) return turn
+  // A rollout spreads its nodes by itself. It knows nothing of overlays.
+  return hasRolloutTurn(snapshot, target) && !hasSameHash(snapshot, target) ? GO : turn
 }

@@ -26,8 +26,11 @@ export type ConfigMapView =
       readonly layers?: readonly BaseView[] | undefined
       /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
       readonly mergedFrom?: readonly string[] | undefined
-      /** Values of `rendered` are computed from what the Node shows. */
-      readonly usesNode?: true | undefined
+      /**
+       * Since when the facts that the Node shows have made this of the texts. CLOCK_MONOTONIC, of
+       * this boot. undefined: no value of `rendered` is computed from them.
+       */
+      readonly factsSinceUs?: number | undefined
       /** Which fields of `rendered` do not come from the lowest. undefined: nothing is merged. */
       readonly fields?: readonly LayeredField[] | undefined
       /** The data that kubelet gets in place of `data`: this node makes it by merging. */

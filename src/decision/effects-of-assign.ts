@@ -38,7 +38,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     history('assigned', assigned, source, explainAssignment(assigned, source, snapshot.desired)),
     ...saveUnrendered(step, snapshot),
     ...saveContent(step, snapshot),
-    ...startSpread(source, step.shared, snapshot),
+    ...startSpread(source, step.shared, snapshot, factsSinceOf(desired)),
     // Before the version is assigned, so that none is taken for one without a rollout.
     ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
     // From here on this content is compared with no other one, so what was found has to be durable.
@@ -63,8 +63,8 @@ function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSo
   if (before !== undefined && before !== 'local' && sameRef(before, source)) {
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
     if (!isSame || before.overlay === source.overlay) return 'ConfigMap was updated'
-    const { mergedFrom, usesNode } = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object : {}
-    const what = usesNode ? "this node's overlay, or what its Node shows" : "this node's overlay"
+    const { mergedFrom, factsSinceUs } = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object : {}
+    const what = factsSinceUs !== undefined ? "this node's overlay, or what its Node shows" : "this node's overlay"
     return mergedFrom !== undefined
       ? `a base or a layer of it, or ${what}, was updated: this node makes something else of it`
       : `${what} makes something else of it`
@@ -121,11 +121,21 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
 /**
  * If the Node's own assignment changed, this node does not wait for its turn, even if it waited for
  * this version before.
+ * @param factsSinceUs since when the facts that values are computed from have held
  */
-export function startSpread(source: ConfigSource, shared: boolean, { now, policy, spread }: Snapshot): readonly Effect[] {
-  if (!shared && spread === undefined) return []
+export function startSpread(
+  source: ConfigSource,
+  shared: boolean,
+  { now, policy, spread }: Snapshot,
+  factsSinceUs?: number,
+): readonly Effect[] {
+  if (!shared && spread === undefined && factsSinceUs === undefined) return []
   const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
-  return [put('spread', { bootId: now.bootId, source, sinceUs })]
+  return [put('spread', { bootId: now.bootId, source, sinceUs, ...(factsSinceUs !== undefined && { factsSinceUs }) })]
+}
+
+function factsSinceOf(desired: Desired): number | undefined {
+  return desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.factsSinceUs : undefined
 }
 
 /** Records the configs that a return to local leaves. */

@@ -46,7 +46,7 @@ const ROWS = {
   preflight: { looks: WAITING_US, tone: 'plain', log: 'info', reason: 'Preflight', isBeforeTurn: true },
   /** The config changes fields that may change on a drained node only. */
   drain: { looks: WAITING_US, tone: 'warning', log: 'warn', reason: 'Draining', isBeforeTurn: true },
-  /** A change that nodes share waits for this node's turn. */
+  /** A change that nodes share waits for this node's turn, or computed values for their facts. */
   spread: { looks: WAITING_US, tone: 'plain', log: 'info', reason: 'Waiting', ends: true, isBeforeTurn: true },
   /** The config has a rollout, and it is not this node's turn. */
   rollout: { looks: WAITING_US, tone: 'plain', log: 'info', reason: 'Waiting', ends: true, isBeforeTurn: true },

@@ -144,7 +144,13 @@ export const isTrialBoots = shape({ content: isContentHash, boots: listOf(isTria
 export type TrialBoots = TypeOf<typeof isTrialBoots>
 
 /** When this node first saw an assignment that many nodes see at once: the start of its spread. */
-export const isSpreadRecord = shape({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
+export const isSpreadRecord = shape({
+  bootId: isText,
+  source: isConfigSource,
+  sinceUs: isNumber,
+  /** Since when the facts that its values are computed from have held. */
+  factsSinceUs: optional(isNumber),
+})
 export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 
 /** The states of a rollout's record that this node has seen in this boot. */

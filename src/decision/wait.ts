@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { HealthRecord } from '../health/fold.ts'
 import { healthOfRunning } from '../health/process.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
-import { formatDuration } from '../values/durations.ts'
+import { formatDuration, MINUTE_US } from '../values/durations.ts'
 import { PHASES, type Phase } from './phases.ts'
 import { decideRestart } from './restarts.ts'
 import { findRolloutTurn } from './rollout-turn.ts'
@@ -109,8 +109,17 @@ export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): num
  * Whether it is this node's turn after a change of something that nodes share (an edit, another
  * winner of a selector, a ConfigMap that is gone), so that it does not restart a fleet at once. The
  * delay follows from node name and version, so it survives restarts and can be foreseen.
+ *
+ * Values that are computed from the Node come first: a label that a controller adds after the Node
+ * has joined, or capacity that is still counted, must not restart kubelet twice. `isOfFacts`: the
+ * wait is for them.
  */
-export type SpreadTurn = { readonly kind: 'go' } | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
+export type SpreadTurn =
+  | { readonly kind: 'go' }
+  | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string; readonly isOfFacts?: true }
+
+/** For how long the facts of a Node must have held before kubelet is restarted for them. */
+const FACTS_HOLD_US = MINUTE_US
 
 /** Without a record of this source and this boot, the node does not wait. */
 export function findSpreadTurn(
@@ -118,6 +127,11 @@ export function findSpreadTurn(
   source: ConfigSource,
 ): SpreadTurn {
   if (spread === undefined || spread.bootId !== now.bootId || !sameSource(spread.source, source)) return { kind: 'go' }
+  const heldAtUs = spread.factsSinceUs === undefined ? now.monotonicUs : spread.factsSinceUs + FACTS_HOLD_US
+  if (now.monotonicUs < heldAtUs) {
+    const detail = `the facts that its values are computed from must have held for ${formatDuration(FACTS_HOLD_US)}`
+    return { kind: 'wait-until', atUs: heldAtUs, detail, isOfFacts: true }
+  }
   const atUs = spread.sinceUs + spreadDelayUs(nodeName, source, policy.spreadUs)
   if (now.monotonicUs >= atUs) return { kind: 'go' }
   return { kind: 'wait-until', atUs, detail: `shared changes are spread over ${formatDuration(policy.spreadUs)}` }

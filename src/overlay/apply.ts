@@ -72,7 +72,10 @@ type AppliedPart =
  * undefined: it is being merged. Returns the same object for the same arguments.
  * @param node undefined: no value is computed from it
  */
-type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined) => MergeResult | undefined
+type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined) => Made | undefined
+
+/** `factsSinceUs`: since when what the Node shows has made this of the texts. */
+export type Made = MergeResult & { readonly factsSinceUs?: number }
 
 const ERRORS: Readonly<Record<Extract<MergeResult, { ok: false }>['fault'], string>> = {
   local: LOCAL_BASE_ERROR,
@@ -114,12 +117,16 @@ export function applyPart(
   const result = merge(reading.bases, object.data, key, view?.node)
   if (result === undefined) return waiting('the assigned config is being merged or computed')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
+  const { factsSinceUs } = result
   const mergedFrom = nameLayers(reading.bases, ref)
   const wholes = mergedFrom.length - result.patches.length
   const fields = listFields(mergedFrom.map((name, index) => ({ name, value: index < wholes ? {} : result.patches[index - wholes] })))
   return {
     kind: 'applied',
-    desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields, ...(view && { usesNode: true }) } },
+    desired: {
+      ...desired,
+      object: { ...object, rendered: result.rendered, mergedFrom, fields, ...(factsSinceUs !== undefined && { factsSinceUs }) },
+    },
   }
 }
 

@@ -10,7 +10,8 @@ import type { Log } from '../ports/log.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
 import { errorMessage } from '../values/errors.ts'
-import { applyOverlay, applyPart, NO_NODE, whileWaiting } from './apply.ts'
+import { applyOverlay, applyPart, type Made, NO_NODE, whileWaiting } from './apply.ts'
+import { type HeldFacts, holdFacts } from './held-facts.ts'
 import type { BaseTexts, MergeResult } from './merge-part.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './read-overlay.ts'
@@ -35,8 +36,9 @@ interface Merging {
   /** undefined: no value is computed from it. */
   readonly node: NodeShown | undefined
   readonly stopper: AbortController
+  readonly beganMs: number
   /** undefined: under way. */
-  result: MergeResult | undefined
+  result: Made | undefined
   /** When it is merged once more. An expression may have failed by a limit of time. */
   againMs: number
   /** How often nothing was heard of it, since the helper ended or could not start. */
@@ -61,6 +63,8 @@ export class PartSource implements AssignmentSource {
   #onChange: () => void = () => {}
   /** The merging of the arguments that were asked for last: they change rarely. */
   #merging: Merging | undefined
+  /** undefined: nothing is computed. */
+  #facts: HeldFacts | undefined
   /** The latest result that was known, with each pause that was heard since. */
   #applied: Desired | undefined
   #loggedFault = ''
@@ -90,15 +94,21 @@ export class PartSource implements AssignmentSource {
     return this.#applied
   }
 
-  #merge(bases: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined): MergeResult | undefined {
+  #merge(bases: BaseTexts, data: ConfigMapData, key: string, node: NodeShown | undefined): Made | undefined {
     const before = this.#merging
     const isSame = before?.data === data && before.key === key && isDeepStrictEqual([before.bases, before.node], [bases, node])
-    if (isSame && this.#deps.pace.nowMs() < before.againMs) return before.result
+    const nowMs = this.#deps.pace.nowMs()
+    if (isSame && nowMs < before.againMs) return before.result
     const failures = isSame && before.result === undefined ? before.failures : 0
     const faults = isSame ? before.faults : 0
     before?.stopper.abort()
     const stopper = new AbortController()
-    const merging: Merging = { bases, data, key, node, stopper, result: undefined, againMs: Number.POSITIVE_INFINITY, failures, faults }
+    const merging: Merging = {
+      ...{ bases, data, key, node, stopper, failures, faults },
+      beganMs: nowMs,
+      result: undefined,
+      againMs: Number.POSITIVE_INFINITY,
+    }
     this.#merging = merging
     void this.#start(merging)
     return undefined
@@ -123,7 +133,9 @@ export class PartSource implements AssignmentSource {
   }
 
   #end(merging: Merging, result: MergeResult): void {
-    merging.result = result
+    const { bases, data, key, node, beganMs } = merging
+    this.#facts = node && holdFacts(this.#facts, { node, texts: [bases, data, key], result }, beganMs)
+    merging.result = this.#facts === undefined ? result : { ...result, factsSinceUs: this.#facts.sinceMs * 1000 }
     if (!result.ok && result.fault === 'computed') {
       merging.againMs = this.#deps.pace.nowMs() + (merging.faults === 0 ? AGAIN_FIRST_MS : AGAIN_MS)
       merging.faults += 1

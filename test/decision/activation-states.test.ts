@@ -200,6 +200,22 @@ t.test('the spread', async (t) => {
   t.match(decide({ ...edited, ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }), { kind: 'activate' }, 'nothing to restart')
 })
 
+t.test('what is computed waits until its facts have held, where kubelet would be restarted for it', async (t) => {
+  const spread = { bootId: BOOT, source: A_EDITED, sinceUs: 0, factsSinceUs: NOW_US - MINUTE_US + SECOND_US }
+  const edited = { ...wants(A_EDITED), ...assignedTo(A_EDITED), ...accepts(A, A_EDITED), spread }
+  t.match(decide(edited), {
+    kind: 'wait',
+    phase: 'spread',
+    detail: /^waits to use .*: the facts that its values are computed from must have held for 1m$/,
+    untilUs: NOW_US + SECOND_US,
+  })
+  t.match(decide({ ...edited, spread: { ...spread, factsSinceUs: NOW_US - MINUTE_US } }), { kind: 'activate', target: A_EDITED })
+  t.match(decide({ ...edited, ...runsNothing('left-down') }), { kind: 'activate' }, 'kubelet does not run yet')
+  t.not(decide({ ...edited, ...crashing(A) }).kind, 'wait', 'what runs fails')
+  const same = contentOf(A)
+  t.match(decide({ ...edited, ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }), { kind: 'activate' }, 'nothing to restart')
+})
+
 t.test('the spread of a fall to local', async (t) => {
   const sinceUs = NOW_US - spreadDelayUs('node-1', 'local', POLICY.spreadUs) + SECOND_US
   const spread = { bootId: BOOT, source: 'local', sinceUs } as const

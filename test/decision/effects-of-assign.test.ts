@@ -65,10 +65,10 @@ t.test('what is told of an assignment', (t) => {
 })
 
 t.test('why a version is assigned, as the history says it', (t) => {
-  const isMerged = (source: ConfigMapSource, usesNode?: true): Partial<Snapshot> => {
+  const isMerged = (source: ConfigMapSource, factsSinceUs?: number): Partial<Snapshot> => {
     const { desired } = wants(source)
     if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('it is found')
-    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], usesNode } } }
+    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], factsSinceUs } } }
   }
   const made = "this node's overlay makes something else of it"
   const cases: readonly (readonly [string, ConfigMapSource, Partial<Snapshot>, why: string])[] = [
@@ -90,7 +90,7 @@ t.test('why a version is assigned, as the history says it', (t) => {
     [
       'another fact of the Node',
       merged(A),
-      isMerged(A, true),
+      isMerged(A, NOW_US),
       "a base or a layer of it, or this node's overlay, or what its Node shows, was updated: this node makes something else of it",
     ],
   ]
@@ -172,6 +172,8 @@ t.test('whether a node waits for its turn', (t) => {
   t.same(begin(true, undefined), since(NOW_US))
   t.same(begin(true, SPREAD), since(NOW_US))
   t.same(begin(false, SPREAD), since(NOW_US - POLICY.spreadUs), 'it has waited already')
+  const [of] = startSpread(B, false, snapshot({ spread: undefined }), NOW_US - 1)
+  t.match(of, put('spread', { bootId: BOOT, source: B, sinceUs: NOW_US - POLICY.spreadUs, factsSinceUs: NOW_US - 1 }), 'for its facts')
   t.end()
 })
 

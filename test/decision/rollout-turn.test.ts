@@ -295,7 +295,11 @@ t.test('another overlay on a content that kubelet runs is only spread, whatever 
       `${what}: not where something else runs`,
     )
   }
-  t.match(decide({ ...overlaid, ...staged(B), spread }), { kind: 'activate', target: B }, 'a rollout spreads another content by itself')
+  const other = { ...overlaid, ...staged(B) }
+  t.match(decide({ ...other, spread }), { kind: 'activate', target: B }, 'a rollout spreads another content by itself')
+  const settling = { ...other, spread: { ...over, factsSinceUs: NOW_US } }
+  t.match(decide(settling), { phase: 'spread', detail: /the facts/ }, 'but facts settle in a rollout too')
+  t.match(readinessOf(settling), { ok: false, detail: /the facts/ }, 'before the node claims a place')
   const hidden = { hash: hashOf(A), content: contentOf(A) }
   const unhidden = {
     ...overlaid,

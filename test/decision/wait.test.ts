@@ -129,6 +129,11 @@ t.test('a spread waits only for its own source, in its own boot', async (t) => {
   t.same(turn({ source: B }), { kind: 'go' }, 'the edit of another one')
   t.same(turn({ bootId: 'boot-0' }), { kind: 'go' }, 'an edit before the boot')
   t.same(turn({ sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')
+  const facts = { sinceUs: 0, factsSinceUs: NOW_US - MINUTE_US + 1 }
+  const held = { kind: 'wait-until', atUs: NOW_US + 1, detail: /^the facts .* must have held for 1m$/, isOfFacts: true }
+  t.match(turn(facts), held, 'what is computed waits until its facts have held')
+  t.same(turn({ ...facts, factsSinceUs: NOW_US - MINUTE_US }), { kind: 'go' })
+  t.match(turn({ factsSinceUs: 0 }), { detail: /^shared changes/ }, 'and then as an edit does')
 })
 
 t.test('a step that failed is left alone for a while', async (t) => {

@@ -331,6 +331,26 @@ t.test('a config that computes values waits for the Node, and follows what that 
   t.same(log.said, [])
 })
 
+t.test('it says since when the facts have made this of the text', async (t) => {
+  const { pass, look, world } = open()
+  world.desired = assigned(`${COMPUTED}computed: {maxPods: "'size' in node.labels ? int(node.labels.size) : node.cpus * 20"}\n`)
+  world.view = shows('4')
+  const since = (desired: Desired) =>
+    desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.factsSinceUs : undefined
+  t.equal(since(await pass(1000)), 1_000_000, 'since they were seen first')
+  world.view = shows('4', { zone: 'b' })
+  t.equal(since(await pass(1000)), 1_000_000, 'a label on which nothing depends')
+  world.view = shows('4', { zone: 'b', size: '50' })
+  const sized = await pass(1000)
+  t.match(textOf(sized), { maxPods: 50 })
+  t.equal(since(sized), 3_000_000)
+  world.desired = assigned(`${COMPUTED}computed: {maxPods: "7"}\n`, undefined, '8')
+  t.equal(since(await pass(1000)), 3_000_000, 'an edit rests on the same facts')
+  world.desired = assigned(localConfig('maxPods: 1\n'), undefined, '9')
+  await pass(1000)
+  t.equal(since(look()), undefined, 'nothing is computed')
+})
+
 t.test('a value that cannot be computed leaves the node as it is, and is tried again when a fact changes', async (t) => {
   const { pass, world, log } = open()
   world.view = shows('4')
