@@ -122,10 +122,9 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
  * If the Node's own assignment changed, this node does not wait for its turn, even if it waited for
  * this version before.
  */
-export function startSpread(source: ConfigSource, shared: boolean, { now, policy, spread }: Snapshot): readonly Effect[] {
+export function startSpread(source: ConfigSource, shared: boolean, { now, spread }: Snapshot): readonly Effect[] {
   if (!shared && spread === undefined) return []
-  const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
-  return [put('spread', { bootId: now.bootId, source, sinceUs })]
+  return [put('spread', { bootId: now.bootId, source, sinceUs: now.monotonicUs, ...(!shared && { own: true }) })]
 }
 
 /** Records the configs that a return to local leaves. */

@@ -143,8 +143,11 @@ const isTrialBoot = shape({
 export const isTrialBoots = shape({ content: isContentHash, boots: listOf(isTrialBoot) })
 export type TrialBoots = TypeOf<typeof isTrialBoots>
 
-/** When this node first saw an assignment that many nodes see at once: the start of its spread. */
-export const isSpreadRecord = shape({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
+/**
+ * When this node first saw an assignment that many nodes see at once: the start of its spread.
+ * `own`: the assignment was then set on this Node alone, so there is nothing to wait for.
+ */
+export const isSpreadRecord = shape({ bootId: isText, source: isConfigSource, sinceUs: isNumber, own: optional(isFlag) })
 export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 
 /** The states of a rollout's record that this node has seen in this boot. */

@@ -7,6 +7,7 @@ import { healthOfRunning } from '../health/process.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { formatDuration } from '../values/durations.ts'
 import { PHASES, type Phase } from './phases.ts'
+import type { SpreadRecord } from './records.ts'
 import { decideRestart } from './restarts.ts'
 import { findRolloutTurn } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -112,15 +113,19 @@ export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): num
  */
 export type SpreadTurn = { readonly kind: 'go' } | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
 
-/** Without a record of this source and this boot, the node does not wait. */
 export function findSpreadTurn(
   { nodeName, now, spread, policy }: Pick<Snapshot, 'nodeName' | 'now' | 'spread' | 'policy'>,
   source: ConfigSource,
 ): SpreadTurn {
-  if (spread === undefined || spread.bootId !== now.bootId || !sameSource(spread.source, source)) return { kind: 'go' }
+  if (spread === undefined || !isShared(spread, now, source)) return { kind: 'go' }
   const atUs = spread.sinceUs + spreadDelayUs(nodeName, source, policy.spreadUs)
   if (now.monotonicUs >= atUs) return { kind: 'go' }
   return { kind: 'wait-until', atUs, detail: `shared changes are spread over ${formatDuration(policy.spreadUs)}` }
+}
+
+/** Without a record of this source and this boot, nothing says that other nodes have it as well. */
+export function isShared({ bootId, source, own }: SpreadRecord, now: Snapshot['now'], of: ConfigSource): boolean {
+  return bootId === now.bootId && sameSource(source, of) && own !== true
 }
 
 /** Uniform in [0, spreadUs). */
