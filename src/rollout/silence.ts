@@ -47,8 +47,8 @@ export const isObservation = shape({
    */
   letGoUs: optional(isNumber),
   /**
-   * The settings of the plan that say when nodes start, and since when this node has seen them. An
-   * edit of them may end the wait of a whole fleet.
+   * The settings of the plan that say when nodes start, or `paused`, and since when this node has
+   * seen that. A change of it may end the wait of a whole fleet.
    */
   pace: optional(shape({ text: isText, sinceUs: isNumber })),
   /**
@@ -75,7 +75,7 @@ interface Sighting {
   readonly assignment: number
   /** The `retry` of the plan; 0 where that cannot be read. */
   readonly retry: number
-  /** `paceOf` the plan; empty where that cannot be read. undefined: nothing is decided on this. */
+  /** `paceOf` the plan, or `paused`; empty where it cannot be read. undefined: none is decided on. */
   readonly pace?: string | undefined
   readonly nowUs: number
   /**

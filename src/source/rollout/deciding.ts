@@ -115,7 +115,9 @@ class RecordSightings {
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
-    const asked = plan.ok ? { retry: plan.plan.retry, pace: paceOf(plan.plan) } : { retry: 0, pace: '' }
+    // The end of a pause ends the wait of a whole fleet, as an edit of the plan may.
+    const isPaused = config.paused !== undefined
+    const asked = plan.ok ? { retry: plan.plan.retry, pace: isPaused ? 'paused' : paceOf(plan.plan) } : { retry: 0, pace: '' }
     const sighting = { record, recordUid, resourceVersion, configUid, hash, assignment, ...asked, nowUs, contactUs }
     const observation = observeRecord(before, sighting)
     this.#store.put('observation', { bootId, observation })
