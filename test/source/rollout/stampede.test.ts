@@ -47,7 +47,13 @@ class Workers {
         hash: hashConfig({ kubelet: text }, 'kubelet'),
       }
       const config = { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' }
-      worker.follow({ config, record: RECORD, seen: { uid, resourceVersion, plan: undefined, paused: annotations[PAUSED_ANNOTATION] }, assignment: 0, node })
+      worker.follow({
+        config,
+        record: RECORD,
+        seen: { uid, resourceVersion, plan: undefined, paused: annotations[PAUSED_ANNOTATION] },
+        assignment: 0,
+        node,
+      })
     })
   }
 
