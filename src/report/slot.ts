@@ -28,6 +28,8 @@ export interface Slot {
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
   readonly pause?: PausedBy
+  /** Something has failed that nodes may share, and the node tells of what that comes to. */
+  readonly isFalling?: boolean
 }
 
 /** `own`: an operator of the node, or an annotation of its Node. */
@@ -50,14 +52,15 @@ export function findSlot(
   const isAhead = beforeUs > snapshot.now.monotonicUs
   const shown = isAhead ? before?.shown : before?.condition
   const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
-  const isWayBack = isAhead && before !== undefined && isOf(before.condition, 'fall', 'start') && isOf(condition, 'start')
-  const atUs = isPauseNew
-    ? fromNowUs(snapshot)
-    : isWayBack || mayAllTell(phase, condition, shown)
-      ? findSharedSlot(snapshot, wanted, condition, shown)
-      : undefined
+  const isFalling = isFall(condition, before?.condition) || (isAhead && before?.isFalling === true)
+  const atUs =
+    isPauseNew || (isFalling && mayFallTogether(snapshot, wanted, condition, shown))
+      ? fromNowUs(snapshot)
+      : mayAllTell(phase, condition, shown)
+        ? findSharedSlot(snapshot, wanted, condition, shown)
+        : undefined
   // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause }
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause, isFalling }
 }
 
 /**
@@ -95,7 +98,6 @@ function findSharedSlot(
   }
   if (wanted === undefined || spread === undefined) return undefined
   if (!isShared(spread, now, wanted)) return undefined
-  if (isOf(condition, 'fall', 'start')) return fromNowUs(snapshot)
   const atUs = spread.sinceUs + delayUs(snapshot)
   const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
   return isLate ? fromNowUs(snapshot) : atUs
@@ -109,6 +111,24 @@ function findPausedBy(snapshot: Snapshot): PausedBy {
 /** The ConfigMap's pause has begun or ended, and the node has none of its own. */
 function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolean {
   return before !== undefined && before !== pause && pause !== 'own' && before !== 'own'
+}
+
+/** Kubelet starts by itself, or with a fallback, where the node's own turn has not led to that. */
+function isFall(condition: Condition, before: Condition | undefined): boolean {
+  return isOf(condition, 'fall') || (isOf(condition, 'start') && before !== undefined && !isOf(before, 'before-turn'))
+}
+
+/**
+ * Nodes that run the same may fail together, as with a registry or a network that all of them use,
+ * however long after the change. None of them knows of the others.
+ */
+function mayFallTogether(
+  { now, spread }: Snapshot,
+  wanted: ConfigSource | undefined,
+  condition: Condition,
+  shown: Condition | undefined,
+): boolean {
+  return wanted !== undefined && spread !== undefined && isShared(spread, now, wanted) && !isDeliberate(condition, shown)
 }
 
 /** Nothing but the pause is new: not that a trial begins or has ended as well. */
@@ -131,14 +151,17 @@ function longestUs({ spreadUs }: Snapshot['policy']): number {
 
 /**
  * Whether all nodes may have this to tell at the same moment: before their turn, where they make
- * nothing of the change, where it leaves or gives back the content that runs, and where they fail
- * together, as with a registry or a disk image that all of them use. How a trial of a node's own
- * begins and passes is told at once.
+ * nothing of the change, and where it leaves or gives back the content that runs. A trial of a
+ * node's own is told while it lasts, so what it ends in follows on that.
  */
 function mayAllTell(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
-  if (condition.deliberate === true || shown?.deliberate === true || isOf(condition, 'pause')) return false
+  if (isDeliberate(condition, shown)) return false
   if (phase === 'settled' && condition.status === 'True') return shown !== undefined && isOfRest(shown)
-  return PHASES[phase].isBeforeTurn === true || isOf(condition, 'unusable', 'refused', 'fall')
+  return PHASES[phase].isBeforeTurn === true || isOf(condition, 'unusable', 'refused')
+}
+
+function isDeliberate(condition: Condition, shown: Condition | undefined): boolean {
+  return condition.deliberate === true || shown?.deliberate === true || isOf(condition, 'pause')
 }
 
 /** A node may show these whose content another change gives back, or leaves as it is. */

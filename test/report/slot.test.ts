@@ -7,7 +7,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Publisher } from '../../src/report/publisher.ts'
-import { type ConditionReason, conditionOf } from '../../src/report/reasons.ts'
+import { type Condition, type ConditionReason, conditionOf } from '../../src/report/reasons.ts'
 import { Reporter } from '../../src/report/reporter.ts'
 import { findEventSlot, findSlot, type Slot } from '../../src/report/slot.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
@@ -219,26 +219,35 @@ t.test('nodes that fail together with what they share do not tell of it at the s
   const time = { ...snapshot().now, monotonicUs: 9000e6 }
   const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: 99e6 }, now: time, nodeName: 'node-3' })
   const delayUs = spreadDelayUs('node-3', 'local', 30e6)
-  const inTrial: Slot = { condition: { status: 'Unknown', reason: 'InTrial', message: '@200' }, atUs: undefined, shown: undefined }
+  const inTrial: Slot = { condition: conditionOf('InTrial', '@200'), atUs: undefined, shown: undefined }
   const told = (reason: ConditionReason, phase: Phase, before: Slot, laterUs = 0) => {
     const then = { ...of, now: { ...time, monotonicUs: time.monotonicUs + laterUs } }
-    return findSlot(then, phase, next, conditionOf(reason, phase), before)
+    return findSlot(then, phase, next, conditionOf(reason, `${phase} ${laterUs}`), before)
   }
-  const ill = told('Unhealthy', 'in-trial', inTrial)
-  t.equal(ill.atUs, time.monotonicUs + delayUs, 'long after the spread, too')
-  const back = told('Restarting', 'restarting', ill, delayUs / 2)
-  t.equal(back.atUs, ill.atUs)
-  const fallen = told('RolledBack', 'fallen-back', back, delayUs / 2 + 1)
-  t.match(fallen, { atUs: ill.atUs, shown: { reason: 'InTrial' } }, 'all of it in one write')
-  t.equal(
-    told('RolledBack', 'fallen-back', ill, delayUs + 5).atUs,
-    time.monotonicUs + 5 + delayUs + delayUs,
-    'what has been told is followed by the next',
-  )
-  t.equal(told('Restarting', 'restarting', ill, delayUs + 1).atUs, undefined)
-  const alone = { ...of, spread: { bootId: 'b1', source: next, sinceUs: 99e6, own: true } as const }
-  t.equal(findSlot(alone, 'fallen-back', next, ROLLED_BACK, inTrial).atUs, undefined, 'set on this Node alone')
-  t.equal(findSlot(of, 'fallen-back', next, { ...ROLLED_BACK, deliberate: true }, inTrial).atUs, undefined, 'an operator asked for it')
+  const exited = told('Restarting', 'restarting', inTrial)
+  t.equal(exited.atUs, time.monotonicUs + delayUs, 'long after the spread, too')
+  let before = exited
+  for (const [reason, phase] of [
+    ['InTrial', 'in-trial'],
+    ['Unhealthy', 'in-trial'],
+    ['Restarting', 'restarting'],
+    ['RolledBack', 'fallen-back'],
+  ] as const) {
+    before = told(reason, phase, before, delayUs / 2)
+    t.match(before, { atUs: exited.atUs, shown: { reason: 'InTrial' } }, `${reason}: all of it in one write`)
+  }
+  const atUs = (reason: ConditionReason, phase: Phase) => told(reason, phase, exited, delayUs + 1).atUs
+  t.equal(atUs('RolledBack', 'fallen-back'), time.monotonicUs + 1 + 2 * delayUs, 'what has been told is followed by the next')
+  t.equal(atUs('InTrial', 'in-trial'), undefined)
+  for (const reason of ['Waiting', 'Preflight', 'Draining'] as const)
+    t.equal(told('Restarting', 'restarting', { ...inTrial, condition: conditionOf(reason, '') }).atUs, undefined, 'its own turn')
+
+  const fallen = (fields: Partial<Snapshot>, condition: Condition = ROLLED_BACK) =>
+    findSlot({ ...of, ...fields }, 'fallen-back', next, condition, inTrial).atUs
+  t.equal(fallen({}), time.monotonicUs + delayUs)
+  t.equal(fallen({ spread: { bootId: 'b1', source: next, sinceUs: 99e6, own: true } }), undefined, 'set on this Node alone')
+  t.equal(fallen({ spread: undefined }), undefined)
+  t.equal(fallen({}, { ...ROLLED_BACK, deliberate: true }), undefined, 'an operator asked for it')
   t.end()
 })
 
