@@ -123,15 +123,10 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
  * this version before.
  * @param factsSinceUs since when the facts that values are computed from have held
  */
-export function startSpread(
-  source: ConfigSource,
-  shared: boolean,
-  { now, policy, spread }: Snapshot,
-  factsSinceUs?: number,
-): readonly Effect[] {
+export function startSpread(source: ConfigSource, shared: boolean, { now, spread }: Snapshot, factsSinceUs?: number): readonly Effect[] {
   if (!shared && spread === undefined && factsSinceUs === undefined) return []
-  const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
-  return [put('spread', { bootId: now.bootId, source, sinceUs, ...(factsSinceUs !== undefined && { factsSinceUs }) })]
+  const since = { sinceUs: now.monotonicUs, ...(!shared && { own: true }), ...(factsSinceUs !== undefined && { factsSinceUs }) }
+  return [put('spread', { bootId: now.bootId, source, ...since })]
 }
 
 function factsSinceOf(desired: Desired): number | undefined {

@@ -148,6 +148,8 @@ export const isSpreadRecord = shape({
   bootId: isText,
   source: isConfigSource,
   sinceUs: isNumber,
+  /** The assignment was then set on this Node alone: there is no turn to wait for. */
+  own: optional(isFlag),
   /** Since when the facts that its values are computed from have held. */
   factsSinceUs: optional(isNumber),
 })

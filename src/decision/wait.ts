@@ -7,6 +7,7 @@ import { healthOfRunning } from '../health/process.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { formatDuration, MINUTE_US } from '../values/durations.ts'
 import { PHASES, type Phase } from './phases.ts'
+import type { SpreadRecord } from './records.ts'
 import { decideRestart } from './restarts.ts'
 import { findRolloutTurn } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -121,20 +122,29 @@ export type SpreadTurn =
 /** For how long the facts of a Node must have held before kubelet is restarted for them. */
 const FACTS_HOLD_US = MINUTE_US
 
-/** Without a record of this source and this boot, the node does not wait. */
 export function findSpreadTurn(
   { nodeName, now, spread, policy }: Pick<Snapshot, 'nodeName' | 'now' | 'spread' | 'policy'>,
   source: ConfigSource,
 ): SpreadTurn {
-  if (spread === undefined || spread.bootId !== now.bootId || !sameSource(spread.source, source)) return { kind: 'go' }
+  if (spread === undefined || !isOfBoot(spread, now, source)) return { kind: 'go' }
   const heldAtUs = spread.factsSinceUs === undefined ? now.monotonicUs : spread.factsSinceUs + FACTS_HOLD_US
   if (now.monotonicUs < heldAtUs) {
     const detail = `the facts that its values are computed from must have held for ${formatDuration(FACTS_HOLD_US)}`
     return { kind: 'wait-until', atUs: heldAtUs, detail, isOfFacts: true }
   }
+  if (spread.own === true) return { kind: 'go' }
   const atUs = spread.sinceUs + spreadDelayUs(nodeName, source, policy.spreadUs)
   if (now.monotonicUs >= atUs) return { kind: 'go' }
   return { kind: 'wait-until', atUs, detail: `shared changes are spread over ${formatDuration(policy.spreadUs)}` }
+}
+
+/** Without a record of this source and this boot, nothing says that other nodes have it as well. */
+export function isShared(spread: SpreadRecord, now: Snapshot['now'], source: ConfigSource): boolean {
+  return isOfBoot(spread, now, source) && spread.own !== true
+}
+
+function isOfBoot({ bootId, source }: SpreadRecord, now: Snapshot['now'], of: ConfigSource): boolean {
+  return bootId === now.bootId && sameSource(source, of)
 }
 
 /** Uniform in [0, spreadUs). */

@@ -8,6 +8,14 @@ export const DEGRADED_TYPE = 'KubeletConfigDegraded'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
+/**
+ * What nodes share may bring all of them to the condition at the same moment (`slot.ts`).
+ * `before-turn`: before their own turn. `unusable`: nothing follows from the shared object.
+ * `fall`: each finds it by itself, on whatever all of them depend on. `start`: on the way back from
+ * that, else in the node's own turn. `pause`: by the ConfigMap, or an operator of the node.
+ */
+export type SharedKind = 'rest' | 'before-turn' | 'unusable' | 'refused' | 'fall' | 'start' | 'pause'
+
 interface ReasonEntry {
   /** The status of `KubeletConfigReady`. */
   readonly ready: ConditionStatus
@@ -17,6 +25,7 @@ interface ReasonEntry {
   readonly isFinal?: true
   /** `findFault` finds it. */
   readonly isFault?: true
+  readonly shared?: SharedKind
 }
 
 /**
@@ -27,30 +36,30 @@ interface ReasonEntry {
  * wants it so, as after `rollback`.
  */
 const REASONS = {
-  Promoted: { ready: 'True', degraded: 'False', isFinal: true },
-  Local: { ready: 'True', degraded: 'False', isFinal: true },
+  Promoted: { ready: 'True', degraded: 'False', isFinal: true, shared: 'rest' },
+  Local: { ready: 'True', degraded: 'False', isFinal: true, shared: 'rest' },
   InTrial: { ready: 'Unknown', degraded: 'False' },
   AssignmentUnknown: { ready: 'Unknown', degraded: 'Unknown' },
   KubeletUnknown: { ready: 'Unknown', degraded: 'Unknown' },
   NotPublished: { ready: 'Unknown', degraded: 'Unknown' },
-  Waiting: { ready: 'False', degraded: 'False' },
-  Preflight: { ready: 'False', degraded: 'False' },
-  Draining: { ready: 'False', degraded: 'False' },
-  Restarting: { ready: 'False', degraded: 'False' },
-  Unhealthy: { ready: 'False', degraded: 'True' },
+  Waiting: { ready: 'False', degraded: 'False', shared: 'before-turn' },
+  Preflight: { ready: 'False', degraded: 'False', shared: 'before-turn' },
+  Draining: { ready: 'False', degraded: 'False', shared: 'before-turn' },
+  Restarting: { ready: 'False', degraded: 'False', shared: 'start' },
+  Unhealthy: { ready: 'False', degraded: 'True', shared: 'fall' },
   KubeletStopped: { ready: 'False', degraded: 'False' },
   // The Node's own condition Ready says so, and no config is at fault.
   RuntimeDown: { ready: 'False', degraded: 'False' },
-  Invalid: { ready: 'False', degraded: 'True', isFinal: true, isFault: true },
-  DownloadFailed: { ready: 'False', degraded: 'True', isFault: true },
+  Invalid: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'unusable' },
+  DownloadFailed: { ready: 'False', degraded: 'True', isFault: true, shared: 'unusable' },
   InternalError: { ready: 'False', degraded: 'True', isFault: true },
   CheckpointMissing: { ready: 'False', degraded: 'True', isFault: true },
-  Refused: { ready: 'False', degraded: 'True', isFinal: true, isFault: true },
-  RolledBack: { ready: 'False', degraded: 'True', isFinal: true, isFault: true },
-  NodeAtFault: { ready: 'False', degraded: 'True', isFinal: true, isFault: true },
+  Refused: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'refused' },
+  RolledBack: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'fall' },
+  NodeAtFault: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'fall' },
   // Deliberate, or limits that end by themselves.
-  Paused: { ready: 'False', degraded: 'False', isFault: true },
-  HeldLocal: { ready: 'False', degraded: 'False', isFinal: true, isFault: true },
+  Paused: { ready: 'False', degraded: 'False', isFault: true, shared: 'pause' },
+  HeldLocal: { ready: 'False', degraded: 'False', isFinal: true, isFault: true, shared: 'pause' },
   Wiring: { ready: 'False', degraded: 'True', isFinal: true, isFault: true },
   Ineffective: { ready: 'False', degraded: 'True', isFinal: true, isFault: true },
   RestartLimit: { ready: 'False', degraded: 'False', isFault: true },
@@ -60,6 +69,11 @@ export type ConditionReason = keyof typeof REASONS
 export type FaultReason = {
   [reason in ConditionReason]: (typeof REASONS)[reason] extends { isFault: true } ? reason : never
 }[ConditionReason]
+
+export function sharedKindOf(reason: ConditionReason): SharedKind | undefined {
+  const entry: ReasonEntry = REASONS[reason]
+  return entry.shared
+}
 
 function listReasons(status: ConditionStatus): readonly ConditionReason[] {
   return (Object.keys(REASONS) as ConditionReason[]).filter((reason) => REASONS[reason].ready === status)

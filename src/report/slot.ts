@@ -4,29 +4,21 @@
  * moment, and each would write to its Node several times within two seconds: that it checks the
  * config, and then that it waits, that it refuses it, or that it follows a new version of what it
  * runs. So each tells of that at a time of its own, and of what it has come to by then: of 10,000
- * nodes 300 in the first second, for the person who waits, and the others after them. The events on
- * the node in its own turn, and what is set on its Node alone, are told at once.
+ * nodes 300 in the first second, for the person who waits, and the others after them. Where content
+ * that nodes share fails, all of them may fail together, and tell of it in the same way. How a trial
+ * in the node's own turn goes on, and what is set on its Node alone, is told at once.
  */
 
 import { findConfigMapPause, findPause } from '../decision/find-pause.ts'
 import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { spreadDelayUs } from '../decision/wait.ts'
-import { type ConfigSource, sameSource } from '../subject/config-source.ts'
-import type { Condition, ConditionReason } from './reasons.ts'
+import { isShared, spreadDelayUs } from '../decision/wait.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import { type Condition, type SharedKind, sharedKindOf } from './reasons.ts'
 
 /** A True about the version before is outdated for no longer, or a minute if the server is busy. */
 const LONGEST_US = 30e6
-
-/** The shared object cannot be used, and nothing follows from it. */
-const UNUSABLE: readonly ConditionReason[] = ['Invalid', 'DownloadFailed']
-/** Of an operator of the node, or told when the ConfigMap's pause begins. */
-const PAUSES: readonly ConditionReason[] = ['Paused', 'HeldLocal']
-/** Told without a turn of the node's own, as all nodes may at the same moment. */
-const FAULTS: readonly ConditionReason[] = [...UNUSABLE, 'Refused']
-/** A node may show these whose content another change gives back, or leaves as it is. */
-const BEFORE_REST: readonly ConditionReason[] = [...FAULTS, 'RolledBack', 'Waiting', 'Preflight', 'Draining', 'Promoted', 'Local']
 
 /** The condition that a node has to write, and when. */
 export interface Slot {
@@ -36,6 +28,8 @@ export interface Slot {
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
   readonly pause?: PausedBy
+  /** Something has failed that nodes may share, and the node tells of what that comes to. */
+  readonly isFalling?: boolean
 }
 
 /** `own`: an operator of the node, or an annotation of its Node. */
@@ -58,13 +52,15 @@ export function findSlot(
   const isAhead = beforeUs > snapshot.now.monotonicUs
   const shown = isAhead ? before?.shown : before?.condition
   const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
-  const atUs = isPauseNew
-    ? fromNowUs(snapshot)
-    : isShared(phase, condition, shown)
-      ? findSharedSlot(snapshot, wanted, condition, shown)
-      : undefined
+  const isFalling = isFall(condition, before?.condition) || (isAhead && before?.isFalling === true)
+  const atUs =
+    isPauseNew || (isFalling && mayFallTogether(snapshot, wanted, condition, shown))
+      ? fromNowUs(snapshot)
+      : mayAllTell(phase, condition, shown)
+        ? findSharedSlot(snapshot, wanted, condition, shown)
+        : undefined
   // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause }
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause, isFalling }
 }
 
 /**
@@ -95,13 +91,13 @@ function findSharedSlot(
   shown: Condition | undefined,
 ): number | undefined {
   const { now, spread, desired } = snapshot
-  const isOver = condition.status === 'True' && shown !== undefined && UNUSABLE.includes(shown.reason)
-  if (isOver || UNUSABLE.includes(condition.reason)) {
+  const isOver = condition.status === 'True' && shown !== undefined && isOf(shown, 'unusable')
+  if (isOver || isOf(condition, 'unusable')) {
     const isOwn = mayNodeHaveChanged(snapshot) || (desired.kind === 'invalid' && desired.isSeen === true)
     return isOwn ? undefined : fromNowUs(snapshot)
   }
   if (wanted === undefined || spread === undefined) return undefined
-  if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
+  if (!isShared(spread, now, wanted)) return undefined
   const atUs = spread.sinceUs + delayUs(snapshot)
   const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
   return isLate ? fromNowUs(snapshot) : atUs
@@ -117,10 +113,27 @@ function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolea
   return before !== undefined && before !== pause && pause !== 'own' && before !== 'own'
 }
 
+/** Kubelet starts by itself, or with a fallback, where the node's own turn has not led to that. */
+function isFall(condition: Condition, before: Condition | undefined): boolean {
+  return isOf(condition, 'fall') || (isOf(condition, 'start') && before !== undefined && !isOf(before, 'before-turn'))
+}
+
+/**
+ * Nodes that run the same may fail together, as with a registry or a network that all of them use,
+ * however long after the change. None of them knows of the others.
+ */
+function mayFallTogether(
+  { now, spread }: Snapshot,
+  wanted: ConfigSource | undefined,
+  condition: Condition,
+  shown: Condition | undefined,
+): boolean {
+  return wanted !== undefined && spread !== undefined && isShared(spread, now, wanted) && !isDeliberate(condition, shown)
+}
+
 /** Nothing but the pause is new: not that a trial begins or has ended as well. */
-function areOfRest({ reason }: Condition, shown: Condition | undefined): boolean {
-  const isOfRest = (each: ConditionReason) => each === 'Paused' || BEFORE_REST.includes(each)
-  return reason !== 'RolledBack' && isOfRest(reason) && shown !== undefined && isOfRest(shown.reason)
+function areOfRest(condition: Condition, shown: Condition | undefined): boolean {
+  return shown !== undefined && [condition, shown].every((each) => each.reason === 'Paused' || isOfRest(each)) && !isOf(condition, 'fall')
 }
 
 function fromNowUs(snapshot: Snapshot): number {
@@ -141,8 +154,22 @@ function longestUs({ spreadUs }: Snapshot['policy']): number {
  * nothing of the change, and where it leaves or gives back the content that runs. A trial of a
  * node's own is told while it lasts, so what it ends in follows on that.
  */
-function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
-  if (condition.deliberate === true || shown?.deliberate === true || PAUSES.includes(condition.reason)) return false
-  if (phase === 'settled' && condition.status === 'True') return shown !== undefined && BEFORE_REST.includes(shown.reason)
-  return PHASES[phase].isBeforeTurn === true || FAULTS.includes(condition.reason)
+function mayAllTell(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
+  if (isDeliberate(condition, shown)) return false
+  if (phase === 'settled' && condition.status === 'True') return shown !== undefined && isOfRest(shown)
+  return PHASES[phase].isBeforeTurn === true || isOf(condition, 'unusable', 'refused')
+}
+
+function isDeliberate(condition: Condition, shown: Condition | undefined): boolean {
+  return condition.deliberate === true || shown?.deliberate === true || isOf(condition, 'pause')
+}
+
+/** A node may show these whose content another change gives back, or leaves as it is. */
+function isOfRest(condition: Condition): boolean {
+  return condition.reason !== 'Unhealthy' && isOf(condition, 'unusable', 'refused', 'fall', 'before-turn', 'rest')
+}
+
+function isOf({ reason }: Condition, ...kinds: readonly SharedKind[]): boolean {
+  const kind = sharedKindOf(reason)
+  return kind !== undefined && kinds.includes(kind)
 }

@@ -233,8 +233,14 @@ export function keepOrder(plan: Plan, began: readonly number[] | undefined, orde
   }
 }
 
-/** The settings that say when nodes start, as text. */
-export function paceOf({ windows, timeZone, now, restUs, spreadUs }: Plan): string {
+/**
+ * What says when nodes start, as text: a change of it may end the wait of a whole fleet. Empty
+ * where the plan cannot be read.
+ */
+export function paceOf(parsed: ParsedPlan, isPaused: boolean): string {
+  if (isPaused) return 'paused'
+  if (!parsed.ok) return ''
+  const { windows, timeZone, now, restUs, spreadUs } = parsed.plan
   return JSON.stringify([windows.map(({ text }) => text), timeZone, now, restUs, spreadUs])
 }
 

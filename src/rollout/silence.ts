@@ -46,10 +46,7 @@ export const isObservation = shape({
    * not.
    */
   letGoUs: optional(isNumber),
-  /**
-   * The settings of the plan that say when nodes start, and since when this node has seen them. An
-   * edit of them may end the wait of a whole fleet.
-   */
+  /** `paceOf` the config, and since when this node has seen that. */
   pace: optional(shape({ text: isText, sinceUs: isNumber })),
   /**
    * When this node found that the record had lost entries that it had seen there: somebody deleted
@@ -75,7 +72,7 @@ interface Sighting {
   readonly assignment: number
   /** The `retry` of the plan; 0 where that cannot be read. */
   readonly retry: number
-  /** `paceOf` the plan; empty where that cannot be read. undefined: nothing is decided on this. */
+  /** `paceOf` the config. undefined: nothing is decided on this. */
   readonly pace?: string | undefined
   readonly nowUs: number
   /**

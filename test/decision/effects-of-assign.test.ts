@@ -18,7 +18,6 @@ import {
   health,
   hold,
   NOW_US,
-  POLICY,
   READY,
   runs,
   snapshot,
@@ -167,13 +166,13 @@ t.test('what is written of an assignment, in order', (t) => {
 
 t.test('whether a node waits for its turn', (t) => {
   const begin = (shared: boolean, spread: Snapshot['spread']) => startSpread(B, shared, snapshot({ spread }))
-  const since = (sinceUs: number) => [put('spread', { bootId: BOOT, source: B, sinceUs })]
+  const since = { bootId: BOOT, source: B, sinceUs: NOW_US }
   t.same(begin(false, undefined), [])
-  t.same(begin(true, undefined), since(NOW_US))
-  t.same(begin(true, SPREAD), since(NOW_US))
-  t.same(begin(false, SPREAD), since(NOW_US - POLICY.spreadUs), 'it has waited already')
+  t.same(begin(true, undefined), [put('spread', since)])
+  t.same(begin(true, SPREAD), [put('spread', since)])
+  t.same(begin(false, SPREAD), [put('spread', { ...since, own: true })])
   const [of] = startSpread(B, false, snapshot({ spread: undefined }), NOW_US - 1)
-  t.match(of, put('spread', { bootId: BOOT, source: B, sinceUs: NOW_US - POLICY.spreadUs, factsSinceUs: NOW_US - 1 }), 'for its facts')
+  t.match(of, put('spread', { ...since, own: true, factsSinceUs: NOW_US - 1 }), 'for its facts')
   t.end()
 })
 

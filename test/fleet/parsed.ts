@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The contents of objects that agents read, parsed once: thousands of nodes read the same text. */
-import { DEFAULT_PLAN, type ParsedPlan, paceOf, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 
@@ -32,10 +32,4 @@ export function planTimeZone(config: ConfigObject): string {
 export function planRetry(config: ConfigObject): number {
   const parsed = planOf(config)
   return parsed.ok ? parsed.plan.retry : 0
-}
-
-/** Empty where the plan cannot be read. */
-export function planPace(config: ConfigObject): string {
-  const parsed = planOf(config)
-  return parsed.ok ? paceOf(parsed.plan) : ''
 }

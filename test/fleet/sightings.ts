@@ -3,10 +3,12 @@
  * The states of the record that a simulated agent has seen, folded as the agent folds them, and for
  * how long it had contact. The observation stands for what is kept in /run.
  */
+
+import { paceOf } from '../../src/rollout/plan.ts'
 import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision } from '../../src/rollout/view.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
-import { parsedRecord, planPace, planRetry } from './parsed.ts'
+import { parsedRecord, planOf, planRetry } from './parsed.ts'
 
 /** The record as it was read, and then the config. */
 export interface Seen {
@@ -58,7 +60,7 @@ export class Sightings {
       hash: config.content.hash,
       assignment: 0,
       retry: planRetry(config),
-      pace: planPace(config),
+      pace: paceOf(planOf(config), config.paused),
       nowUs,
       contactUs: this.#contactUs,
     })

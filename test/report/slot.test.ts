@@ -7,6 +7,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Publisher } from '../../src/report/publisher.ts'
+import { type Condition, type ConditionReason, conditionOf } from '../../src/report/reasons.ts'
 import { Reporter } from '../../src/report/reporter.ts'
 import { findEventSlot, findSlot, type Slot } from '../../src/report/slot.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
@@ -140,9 +141,8 @@ t.test('what happens in the turn of the node, and what is set on this Node alone
     findSlot(snapshot({ spread, ...fields }), phase, wanted, WAITING, undefined).atUs
   for (const phase of ['preflight', 'drain', 'spread', 'rollout'] as const) t.ok((slot(phase) ?? 0) >= 99e6, phase)
   for (const phase of ['restarting', 'in-trial', 'settled', 'fallen-back', 'paused'] as const) t.equal(slot(phase), undefined, phase)
-  const { now, policy } = snapshot()
-  const own = { ...spread, sinceUs: now.monotonicUs - policy.spreadUs }
-  t.ok((slot('preflight', { spread: own }) ?? 0) < now.monotonicUs)
+  const { policy } = snapshot()
+  t.equal(slot('preflight', { spread: { ...spread, own: true } }), undefined)
   t.equal(slot('preflight', { spread: undefined }), undefined)
   t.equal(slot('preflight', { spread: { ...spread, bootId: 'b0' } }), undefined)
   t.equal(slot('preflight', {}, good), undefined)
@@ -204,14 +204,50 @@ t.test('a refusal, and what nobody can use, are told in the slot where nodes sha
   const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: 99e6 } })
   const atUs = findSlot(of, 'refused', next, REFUSED, undefined).atUs ?? 0
   t.ok(atUs >= 99e6 && atUs < 129e6, 'also by an agent that was restarted meanwhile')
-  const own = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: of.now.monotonicUs - of.policy.spreadUs } })
-  t.ok((findSlot(own, 'refused', next, REFUSED, undefined).atUs ?? 0) <= own.now.monotonicUs, 'set on this Node alone')
+  const own = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: 99e6, own: true } })
+  t.equal(findSlot(own, 'refused', next, REFUSED, undefined).atUs, undefined, 'set on this Node alone')
   t.equal(findSlot(snapshot({ spread: undefined }), 'refused', next, REFUSED, undefined).atUs, undefined)
 
   const shared = snapshot({ ...UNCHANGED, desired: unusable('h') })
   t.ok((findSlot(shared, 'settled', undefined, INVALID, undefined).atUs ?? 0) >= shared.now.monotonicUs)
   const alone = snapshot({ ...UNCHANGED, desired: unusable('another') })
   t.equal(findSlot(alone, 'settled', undefined, INVALID, undefined).atUs, undefined, 'the label of this Node is the cause')
+  t.end()
+})
+
+t.test('nodes that fail together with what they share do not tell of it at the same moment', (t) => {
+  const time = { ...snapshot().now, monotonicUs: 9000e6 }
+  const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: 99e6 }, now: time, nodeName: 'node-3' })
+  const delayUs = spreadDelayUs('node-3', 'local', 30e6)
+  const inTrial: Slot = { condition: conditionOf('InTrial', '@200'), atUs: undefined, shown: undefined }
+  const told = (reason: ConditionReason, phase: Phase, before: Slot, laterUs = 0) => {
+    const then = { ...of, now: { ...time, monotonicUs: time.monotonicUs + laterUs } }
+    return findSlot(then, phase, next, conditionOf(reason, `${phase} ${laterUs}`), before)
+  }
+  const exited = told('Restarting', 'restarting', inTrial)
+  t.equal(exited.atUs, time.monotonicUs + delayUs, 'long after the spread, too')
+  let before = exited
+  for (const [reason, phase] of [
+    ['InTrial', 'in-trial'],
+    ['Unhealthy', 'in-trial'],
+    ['Restarting', 'restarting'],
+    ['RolledBack', 'fallen-back'],
+  ] as const) {
+    before = told(reason, phase, before, delayUs / 2)
+    t.match(before, { atUs: exited.atUs, shown: { reason: 'InTrial' } }, `${reason}: all of it in one write`)
+  }
+  const atUs = (reason: ConditionReason, phase: Phase) => told(reason, phase, exited, delayUs + 1).atUs
+  t.equal(atUs('RolledBack', 'fallen-back'), time.monotonicUs + 1 + 2 * delayUs, 'what has been told is followed by the next')
+  t.equal(atUs('InTrial', 'in-trial'), undefined)
+  for (const reason of ['Waiting', 'Preflight', 'Draining'] as const)
+    t.equal(told('Restarting', 'restarting', { ...inTrial, condition: conditionOf(reason, '') }).atUs, undefined, 'its own turn')
+
+  const fallen = (fields: Partial<Snapshot>, condition: Condition = ROLLED_BACK) =>
+    findSlot({ ...of, ...fields }, 'fallen-back', next, condition, inTrial).atUs
+  t.equal(fallen({}), time.monotonicUs + delayUs)
+  t.equal(fallen({ spread: { bootId: 'b1', source: next, sinceUs: 99e6, own: true } }), undefined, 'set on this Node alone')
+  t.equal(fallen({ spread: undefined }), undefined)
+  t.equal(fallen({}, { ...ROLLED_BACK, deliberate: true }), undefined, 'an operator asked for it')
   t.end()
 })
 

@@ -77,14 +77,14 @@ export function sceneView(scene: Scene): RolloutView {
       ? undefined
       : observeRecord(undefined, {
           ...before,
-          pace: planPace(planBefore),
+          pace: paceOf(parsePlan(planBefore), false),
           record: recordOf(was),
           resourceVersion: '999',
           nowUs: START_US - 120 * MINUTE_US,
           contactUs: 0,
         })
   const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
-  const first = observeRecord(old, { ...seen, pace: planPace(planBefore), nowUs: START_US, contactUs: 0 })
+  const first = observeRecord(old, { ...seen, pace: paceOf(parsePlan(planBefore), false), nowUs: START_US, contactUs: 0 })
   const view = (observation: Observation, atUs: number, plan = scene.plan): RolloutView => ({
     nowUs: atUs,
     config: {
@@ -101,12 +101,7 @@ export function sceneView(scene: Scene): RolloutView {
   const { letGo = false } = decideRollout(view(first, START_US, planBefore))
   const decided = scene.isHeldUntilNow === true ? first : observeTurn(first, letGo, START_US)
   const contactUs = (scene.contactMinutes ?? forMinutes) * MINUTE_US
-  return view(observeRecord(decided, { ...seen, pace: planPace(scene.plan), nowUs, contactUs }), nowUs)
-}
-
-function planPace(text: string | undefined): string {
-  const parsed = parsePlan(text)
-  return parsed.ok ? paceOf(parsed.plan) : ''
+  return view(observeRecord(decided, { ...seen, pace: paceOf(parsePlan(scene.plan), false), nowUs, contactUs }), nowUs)
 }
 
 function planRetry(text: string | undefined): number {

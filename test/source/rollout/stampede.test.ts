@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
-import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
+import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
 import { answerTimeZone } from '../../../src/rollout/time-zone.ts'
@@ -28,8 +28,8 @@ class Workers {
     this.#workers = Array.from({ length: count }, (_, index) => this.#open(index))
   }
 
-  edit(text: string): void {
-    const { uid, resourceVersion } = this.api.put(CONFIG, { kubelet: text }, { [ROLLOUT_ANNOTATION]: RECORD })
+  edit(text: string, annotations: Record<string, string> = {}): void {
+    const { uid, resourceVersion } = this.api.put(CONFIG, { kubelet: text }, { [ROLLOUT_ANNOTATION]: RECORD, ...annotations })
     this.#workers.forEach((worker, index) => {
       const node: RolloutSubject['node'] = {
         ...{
@@ -47,7 +47,13 @@ class Workers {
         hash: hashConfig({ kubelet: text }, 'kubelet'),
       }
       const config = { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' }
-      worker.follow({ config, record: RECORD, seen: { uid, resourceVersion, plan: undefined }, assignment: 0, node })
+      worker.follow({
+        config,
+        record: RECORD,
+        seen: { uid, resourceVersion, plan: undefined, paused: annotations[PAUSED_ANNOTATION] },
+        assignment: 0,
+        node,
+      })
     })
   }
 
@@ -123,6 +129,18 @@ t.test('an edit that reaches all nodes at once does not make all of them ask or 
     [],
     'and what one node writes makes no other one ask',
   )
+  await workers.stop()
+})
+
+t.test('the end of a pause does not make all nodes write at once', async (t) => {
+  const workers = new Workers(NODES)
+  workers.edit('first', { [PAUSED_ANNOTATION]: 'ops' })
+  await workers.run(240 * SECOND_MS)
+  const writes = () => workers.requests.filter(({ method }) => method === 'PATCH').length
+  t.equal(writes(), 0)
+  workers.edit('first')
+  await workers.run(120 * SECOND_MS)
+  t.ok(writes() > 0 && writes() < NODES / 20, `${writes()} writes`)
   await workers.stop()
 })
 
