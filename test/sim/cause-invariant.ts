@@ -9,7 +9,7 @@ import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { findSuspended, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
+import { findSuspended, findVerdict, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
 import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
 import { isGood, meaningOf } from './behaviour.ts'
@@ -61,13 +61,15 @@ export class CauseInvariant {
   }
 
   /** Local is the last resort. */
-  #checkWayToLocal({ assigned, lastKnownGood, verdicts, troubles }: Snapshot): void {
+  #checkWayToLocal(snapshot: Snapshot): void {
+    const { assigned, lastKnownGood, verdicts, troubles } = snapshot
     const { source, content } = lastKnownGood
     if (source === 'local' || content === undefined || (assigned.kind === 'source' && assigned.source === 'local')) return
     const states = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content).map(({ state }) => state)
     const text = this.#world.unit.process?.text
     assert(states.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
-    assert(states.includes('confirmed') || this.#isAnythingAmiss(), `invariant 9: a healthy kubelet is sent to local: ${text}`)
+    const hasCause = states.includes('confirmed') || this.#isAnythingAmiss() || isRolledBack(snapshot)
+    assert(hasCause, `invariant 9: a healthy kubelet is sent to local: ${text}`)
   }
 
   /** With kubelet, or with the node: also what the agent may have seen last. */
@@ -94,6 +96,16 @@ function findTold({ desired, requests }: Snapshot): string | undefined {
   if (requests.hold === 'local' || desired.kind === 'local') return LOCAL_CONTENT
   const text = textOf(desired)
   return text === undefined ? undefined : meaningOf(text)
+}
+
+/**
+ * An operator rolled back what runs, while last-known-good cannot be had: it failed on this
+ * kubelet, and is not tried again yet.
+ */
+function isRolledBack(snapshot: Snapshot): boolean {
+  const { unit, running, lastKnownGood, verdicts } = snapshot
+  if (unit.kind === 'unknown' || running.kind !== 'known' || lastKnownGood.content === undefined) return false
+  return verdicts.get(running.key)?.reason === 'requested' && findVerdict(snapshot, lastKnownGood.content, unit) !== undefined
 }
 
 /** Also while what is assigned waits, as for the end of a pause of its ConfigMap. */

@@ -726,6 +726,13 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', parts: true },
   },
+  'a fallback is rolled back before last-known-good is tried again': schedule(
+    810010356,
+    ...ASSIGN,
+    [112, { kind: 'edit', name: 'red', behaviour: 'good-until-upgrade' }],
+    [225, { kind: 'upgrade-kubelet' }],
+    [75, { kind: 'rollback' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
