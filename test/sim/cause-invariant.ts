@@ -32,6 +32,10 @@ export class CauseInvariant {
    * may fail, or the agent may die, and then the record stays as it was.
    */
   #told: (string | undefined)[] = []
+  /**
+   * The contents whose verdicts an operator had forgotten by a retry, and that have not run since.
+   */
+  readonly #retried = new Set<string>()
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -41,6 +45,8 @@ export class CauseInvariant {
     this.#follow()
     const told = findTold(snapshot)
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
+    if (snapshot.running.kind === 'known') this.#retried.delete(snapshot.running.content)
+    if (step.kind === 'forgive' && step.requested) for (const key of step.drop) this.#retried.add(contentOfKey(key))
     if (step.kind !== 'restart') return
     if (step.to === 'local' && told !== LOCAL_CONTENT) this.#checkWayToLocal(snapshot)
     if (!this.#world.unit.isHealthy()) return
@@ -53,7 +59,7 @@ export class CauseInvariant {
     assert(
       isWanted ||
         isCondemned(snapshot) ||
-        isKnownGoodTriedAgain(snapshot, target) ||
+        this.#isKnownGoodTriedAgain(snapshot, target) ||
         mayBeEarlier(this.#world, snapshot) ||
         isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
@@ -82,6 +88,16 @@ export class CauseInvariant {
     return nowUs - process.healthyFromUs < policy.toleranceUs + 2 * lookUs
   }
 
+  /**
+   * By the agent, or by an operator's retry. Also while what is assigned waits, as for the end of a
+   * pause of its ConfigMap.
+   */
+  #isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
+    const content = contentOfKey(target)
+    if (content !== lastKnownGood.content) return false
+    return findSuspended({ suspendedVerdicts }, target) !== undefined || this.#retried.has(content)
+  }
+
   #follow(): void {
     const record = this.#world.files.read(RECORD)?.toString()
     if (record === this.#record) return
@@ -106,11 +122,6 @@ function isRolledBack(snapshot: Snapshot): boolean {
   const { unit, running, lastKnownGood, verdicts } = snapshot
   if (unit.kind === 'unknown' || running.kind !== 'known' || lastKnownGood.content === undefined) return false
   return verdicts.get(running.key)?.reason === 'requested' && findVerdict(snapshot, lastKnownGood.content, unit) !== undefined
-}
-
-/** Also while what is assigned waits, as for the end of a pause of its ConfigMap. */
-function isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
-  return contentOfKey(target) === lastKnownGood.content && findSuspended({ suspendedVerdicts }, target) !== undefined
 }
 
 /** Whether the running config has failed, or the assigned one has, so that a fallback runs. */

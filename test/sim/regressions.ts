@@ -733,6 +733,14 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [225, { kind: 'upgrade-kubelet' }],
     [75, { kind: 'rollback' }],
   ),
+  'last-known-good was rolled back, and an operator has it tried again while its ConfigMap is paused': schedule(
+    810010425,
+    ...ASSIGN,
+    [506, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+    [1622, { kind: 'rollback' }],
+    [42, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1977 }],
+    [93, { kind: 'retry' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
