@@ -33,7 +33,7 @@ import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn
 import type { Snapshot } from './snapshot.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Step, Wait } from './step.ts'
-import { type Candidate, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
+import { type Candidate, isPutBack, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
 import { findVerdict, isOfFailure } from './verdict.ts'
 import { failedLately, findSpreadTurn, type SpreadTurn, wait } from './wait.ts'
 import { describeStay, findStartObstacle } from './why-down.ts'
@@ -187,7 +187,8 @@ function activate(wiring: ReadyWiring): State {
  * same, for whatever can be had. So must a process that hangs; and what is down is started again.
  *
  * Transitions:
- * - step: activate a refuge, if what is in place was condemned or its checkpoint is lost
+ * - step: activate a refuge, if what is in place was condemned, its checkpoint is lost, or somebody
+ *   has put local back
  * - restartInto: what is in place, if the process has to be left, or nothing else starts kubelet
  * - wait: otherwise, and for what waits for its turn in a rollout
  *
@@ -201,7 +202,8 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const next = asCandidate(nextStart.held, unit)
     const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
-    const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring, next) : undefined
+    const mayStart = verdict === undefined && !isLost && !isPutBack(snapshot, unit)
+    const refuge = mayStart ? undefined : findRefuge(situation, wiring, next)
     if (refuge !== undefined) return refuge
     const mustLeave = mustLeaveProcess(situation, next)
     // As a stand-in for what is assigned, local is not the administrator's alone.

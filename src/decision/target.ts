@@ -77,9 +77,11 @@ export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn
  * the cluster has not answered, what kubelet starts with next stands in for it, so that a kubelet
  * that fails does not have to wait for the answer. undefined: neither config is known.
  */
-function findWanted({ assigned, assignedContent, nextStart }: Ground): HeldSource | undefined {
+function findWanted(snapshot: Ground): HeldSource | undefined {
+  const { assigned, assignedContent, nextStart, lastKnownGood, unit } = snapshot
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
-  return nextStart.kind === 'known' ? nextStart.held : undefined
+  if (nextStart.kind !== 'known') return undefined
+  return unit.kind === 'known' && isPutBack(snapshot, unit) ? lastKnownGood : nextStart.held
 }
 
 /**
@@ -139,17 +141,18 @@ function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | u
   if (awaitingTurn === undefined && findUnavailable(snapshot, unit) === undefined) return undefined
   const { running, nextStart } = snapshot
   const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  if (running.kind === 'none' && own?.source === 'local' && isPutBack(snapshot, unit)) return undefined
+  if (isPutBack(snapshot, unit)) return undefined
   return awaitingTurn === undefined || (own !== undefined && mayGoOn(snapshot, unit, own)) ? own : undefined
 }
 
 /**
- * Whether kubelet last ran another config than local, with which it starts next: somebody has put
- * the local file back while kubelet was down. That is no reason to leave last-known-good, if that
- * has not failed.
+ * Whether kubelet is down, and last ran another config than local, with which it starts next:
+ * somebody has put the local file back meanwhile. That is no reason to leave last-known-good, if
+ * that has not failed.
  */
-function isPutBack(snapshot: Ground, unit: KnownUnit): boolean {
-  const { health, lastKnownGood } = snapshot
+export function isPutBack(snapshot: Ground, unit: KnownUnit): boolean {
+  const { running, nextStart, health, lastKnownGood } = snapshot
+  if (running.kind !== 'none' || nextStart.kind !== 'known' || nextStart.held.source !== 'local') return false
   const ranLast = health?.lastProcess?.content ?? LOCAL_CONTENT
   if (ranLast === LOCAL_CONTENT || lastKnownGood.source === 'local' || lastKnownGood.content === undefined) return false
   return findVerdict(snapshot, lastKnownGood.content, unit) === undefined

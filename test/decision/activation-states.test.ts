@@ -131,6 +131,16 @@ t.test('a kubelet that is down is started with what is in place, whatever the wa
   )
 })
 
+t.test('a kubelet that is down is not started with a local config that somebody has put back', async (t) => {
+  const waiting = { ...wants(B), ...assignedTo(B), accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]), health: health(A) }
+  for (const activity of ['exited', 'left-down', 'auto-restart', 'failed'] as const) {
+    const putBack = { ...waiting, ...startsWith('local'), ...runsNothing(activity) }
+    t.match(decide(putBack), { kind: 'activate', target: A }, activity)
+    const troubles = [{ step: 'activate' as const, about: describeSource(A), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }]
+    t.not(decide({ ...putBack, troubles }).kind, 'activate', 'if last-known-good can be put in its place')
+  }
+})
+
 t.test('what hangs is left although it is wanted, where it cannot be what kubelet starts with next', async (t) => {
   const troubles = [{ step: 'activate' as const, about: describeSource(B), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }]
   // The disk was full, so that the verdict was lost with the agent that had activated the fallback.

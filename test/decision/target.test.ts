@@ -19,6 +19,7 @@ import {
   lost,
   NOW_US,
   runs,
+  runsNothing,
   snapshot,
   startsWith,
   UPGRADED_KUBELET,
@@ -70,6 +71,16 @@ t.test('each content once, and what has no checkpoint not at all', async (t) => 
   const onlyLocal = { ...damaged, ...startsWith('local'), lastKnownGood: hold('local'), previous: hold('local') }
   t.same(list(onlyLocal), ['local'])
   t.same(list({ ...damaged, nextStart: { kind: 'unknown', detail: '' } }), [])
+})
+
+t.test('where the record is lost and nothing runs, local that somebody has put back gives way to last-known-good', async (t) => {
+  const damaged = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
+  const putBack = { ...STAIRS, ...damaged, ...startsWith('local'), health: health(B), ...runsNothing('auto-restart') }
+  t.match(target(putBack), { source: A, fallback: true, goesOn: false, atFault: false })
+  t.match(target({ ...putBack, lastKnownGood: hold('local') }), { source: 'local' }, 'if there is one')
+  t.match(target({ ...putBack, ...judged(verdict(A, 'provisional')) }), { source: 'local' }, 'that has not failed')
+  t.match(target({ ...putBack, health: health('local') }), { source: 'local' }, 'and kubelet did not run local before')
+  t.match(target({ ...putBack, ...runs('local') }), { source: 'local' }, 'a kubelet that runs is left alone')
 })
 
 t.test('when everything failed the node rests on last-known-good', async (t) => {

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { findSuspended, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
+import { findSuspended, findVerdict, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
 import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
 import { isGood, meaningOf } from './behaviour.ts'
@@ -32,6 +32,10 @@ export class CauseInvariant {
    * may fail, or the agent may die, and then the record stays as it was.
    */
   #told: (string | undefined)[] = []
+  /**
+   * The contents whose verdicts an operator had forgotten by a retry, and that have not run since.
+   */
+  readonly #retried = new Set<string>()
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -41,6 +45,8 @@ export class CauseInvariant {
     this.#follow()
     const told = findTold(snapshot)
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
+    if (snapshot.running.kind === 'known') this.#retried.delete(snapshot.running.content)
+    if (step.kind === 'forgive' && step.requested) for (const key of step.drop) this.#retried.add(contentOfKey(key))
     if (step.kind !== 'restart') return
     if (step.to === 'local' && told !== LOCAL_CONTENT) this.#checkWayToLocal(snapshot)
     if (!this.#world.unit.isHealthy()) return
@@ -53,7 +59,7 @@ export class CauseInvariant {
     assert(
       isWanted ||
         isCondemned(snapshot) ||
-        isKnownGoodTriedAgain(snapshot, target) ||
+        this.#isKnownGoodTriedAgain(snapshot, target) ||
         mayBeEarlier(this.#world, snapshot) ||
         isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
@@ -61,13 +67,15 @@ export class CauseInvariant {
   }
 
   /** Local is the last resort. */
-  #checkWayToLocal({ assigned, lastKnownGood, verdicts, troubles }: Snapshot): void {
+  #checkWayToLocal(snapshot: Snapshot): void {
+    const { assigned, lastKnownGood, verdicts, troubles } = snapshot
     const { source, content } = lastKnownGood
     if (source === 'local' || content === undefined || (assigned.kind === 'source' && assigned.source === 'local')) return
     const states = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content).map(({ state }) => state)
     const text = this.#world.unit.process?.text
     assert(states.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
-    assert(states.includes('confirmed') || this.#isAnythingAmiss(), `invariant 9: a healthy kubelet is sent to local: ${text}`)
+    const hasCause = states.includes('confirmed') || this.#isAnythingAmiss() || isRolledBack(snapshot)
+    assert(hasCause, `invariant 9: a healthy kubelet is sent to local: ${text}`)
   }
 
   /** With kubelet, or with the node: also what the agent may have seen last. */
@@ -78,6 +86,16 @@ export class CauseInvariant {
     // Evidence is asked of the fallback, too, and is in doubt while the pod network is away.
     if (kind.evidence && nowUs < troubles.endUs('not-ready') + 2 * lookUs) return true
     return nowUs - process.healthyFromUs < policy.toleranceUs + 2 * lookUs
+  }
+
+  /**
+   * By the agent, or by an operator's retry. Also while what is assigned waits, as for the end of a
+   * pause of its ConfigMap.
+   */
+  #isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
+    const content = contentOfKey(target)
+    if (content !== lastKnownGood.content) return false
+    return findSuspended({ suspendedVerdicts }, target) !== undefined || this.#retried.has(content)
   }
 
   #follow(): void {
@@ -96,9 +114,14 @@ function findTold({ desired, requests }: Snapshot): string | undefined {
   return text === undefined ? undefined : meaningOf(text)
 }
 
-/** Also while what is assigned waits, as for the end of a pause of its ConfigMap. */
-function isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
-  return contentOfKey(target) === lastKnownGood.content && findSuspended({ suspendedVerdicts }, target) !== undefined
+/**
+ * An operator rolled back what runs, while last-known-good cannot be had: it failed on this
+ * kubelet, and is not tried again yet.
+ */
+function isRolledBack(snapshot: Snapshot): boolean {
+  const { unit, running, lastKnownGood, verdicts } = snapshot
+  if (unit.kind === 'unknown' || running.kind !== 'known' || lastKnownGood.content === undefined) return false
+  return verdicts.get(running.key)?.reason === 'requested' && findVerdict(snapshot, lastKnownGood.content, unit) !== undefined
 }
 
 /** Whether the running config has failed, or the assigned one has, so that a fallback runs. */

@@ -726,6 +726,32 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', parts: true },
   },
+  'a fallback is rolled back before last-known-good is tried again': schedule(
+    810010356,
+    ...ASSIGN,
+    [112, { kind: 'edit', name: 'red', behaviour: 'good-until-upgrade' }],
+    [225, { kind: 'upgrade-kubelet' }],
+    [75, { kind: 'rollback' }],
+  ),
+  'last-known-good was rolled back, and an operator has it tried again while its ConfigMap is paused': schedule(
+    810010425,
+    ...ASSIGN,
+    [506, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+    [1622, { kind: 'rollback' }],
+    [42, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1977 }],
+    [93, { kind: 'retry' }],
+  ),
+  'the local config is put back while kubelet is down, and the record of what is assigned is damaged': {
+    ...schedule(
+      810010629,
+      ...ASSIGN,
+      [143, { kind: 'edit-local', base: 'unusable', seconds: 222 }],
+      [0, { kind: 'runtime-down', seconds: 198, kills: 98 }],
+      [129, { kind: 'damage-assigned' }],
+      [0, { kind: 'edit-local', base: 'without-healthz' }],
+    ),
+    node: { activation: 'file', parts: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
