@@ -6,10 +6,10 @@
  * Parses only a text that looks like a manifest.
  */
 
-import type { Base } from '../decision/desired.ts'
+import type { Base, RolloutAnnotations } from '../decision/desired.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
-import { readBase } from '../source/channels/metadata.ts'
+import { readBase, readRollout } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
@@ -28,6 +28,8 @@ type ManifestReading =
       readonly key: string
       /** undefined: it holds a whole config. */
       readonly base: Base | undefined
+      /** undefined: no annotation says anything about a rollout. */
+      readonly rollout: RolloutAnnotations | undefined
       readonly place: PlaceInFile
     }
   | { readonly kind: 'unclear'; readonly detail: string }
@@ -62,7 +64,14 @@ export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all
         'file and give that',
     }
   }
-  return { kind: 'found', data, key, base: readBase(configMap), place: placeBlock(text, key, data[key] ?? '') }
+  return {
+    kind: 'found',
+    data,
+    key,
+    base: readBase(configMap),
+    rollout: readRollout(configMap),
+    place: placeBlock(text, key, data[key] ?? ''),
+  }
 }
 
 /** The object, or the items of a list. Those of a ConfigMapList need no kind. */

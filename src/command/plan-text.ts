@@ -47,9 +47,23 @@ export function findWindowNow(plan: Plan, hash: string, nowMs: number, nowUs: nu
   return findWindow(plan, hash, { nowMs, zone }, nowUs)
 }
 
+/** The windows that do not open on a day of the next year, since the clocks skip them. */
+export function findSkipped(
+  { windows, timeZone }: Plan,
+  nowMs: number,
+): { readonly ok: true; readonly windows: readonly string[] } | { readonly ok: false; readonly detail: string } {
+  if (windows.length === 0) return { ok: true, windows: [] }
+  const zone = yearOf(timeZone, nowMs)
+  return zone.ok ? { ok: true, windows: listSkipped(windows, zone.offsets) } : zone
+}
+
+function yearOf(timeZone: string, nowMs: number): ZoneAnswer {
+  return answerTimeZone(timeZone, nowMs - BACK_MS, nowMs + YEAR_MS)
+}
+
 function documentWindows(plan: Plan, hash: string, nowMs: number): WindowsDocument {
   const { windows, timeZone } = plan
-  const zone = answerTimeZone(timeZone, nowMs - BACK_MS, nowMs + YEAR_MS)
+  const zone = yearOf(timeZone, nowMs)
   const window = findWindow(plan, hash, { nowMs, zone }, 0)
   const skipped = zone.ok ? listSkipped(windows, zone.offsets) : []
   return { windows: windows.map(({ text }) => text), timeZone, ...describeWindow(window, zone, nowMs), skipped }

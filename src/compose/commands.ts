@@ -108,6 +108,7 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
     readOverlay,
     readInstanceConfig,
     ...{ evaluate, evaluateFor },
+    wallMs: () => clock.now().wallMs,
     api,
     nodeName,
     readConfigz: async () => inspection.readConfigz(await ownKubelet()),

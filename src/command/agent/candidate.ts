@@ -7,7 +7,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { Base, FoundConfigMap } from '../../decision/desired.ts'
+import type { Base, FoundConfigMap, RolloutAnnotations } from '../../decision/desired.ts'
 import { awaitRendering, type MergeReaders, mergeOnce, restsOnLocal } from '../../overlay/apply.ts'
 import { type ComputedValue, mayCompute } from '../../overlay/computed.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
@@ -45,6 +45,8 @@ type LoadedCandidate =
       readonly shown: { readonly text: string; readonly place: PlaceInFile }
       /** Of a config that this node merges, the lowest first. */
       readonly layers?: readonly ConfigLayer[]
+      /** Of the ConfigMap that it is in, where that has one. */
+      readonly rollout?: RolloutAnnotations | undefined
       /** Where it was in the text, which is not all a config. */
       readonly taken?: string
       /** The fields that were computed from a Node. */
@@ -157,9 +159,11 @@ async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): P
     case 'unclear':
       return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
     case 'found': {
-      const { data, key, base, place } = manifest
-      if (base !== undefined || mayCompute(data[key])) return loadMerged(shown, { data, base }, key, readers)
-      return { kind: 'loaded', config: { name: shown, files: data, key }, shown: { text, place } }
+      const { data, key, base, place, rollout } = manifest
+      if (base === undefined && !mayCompute(data[key]))
+        return { kind: 'loaded', config: { name: shown, files: data, key }, shown: { text, place }, rollout }
+      const merged = await loadMerged(shown, { data, base }, key, readers)
+      return merged.kind === 'loaded' ? { ...merged, rollout } : merged
     }
   }
 }
@@ -242,7 +246,8 @@ async function fetchText(
   const patches = overlaid ? await readPatches({ ref, object }, context) : []
   const layers = await readLayers({ name: nameConfigMap(ref), key }, object, patches, context)
   const loaded = await loadPatched(nameUnder(asked, object), merged?.rendered.data ?? view.data, key, patches, layers)
-  return loaded.kind === 'loaded' && merged !== undefined && merged.computed.length > 0 ? { ...loaded, computed: merged.computed } : loaded
+  if (loaded.kind !== 'loaded') return loaded
+  return { ...loaded, rollout: view.rollout, ...(merged !== undefined && merged.computed.length > 0 && { computed: merged.computed }) }
 }
 
 async function loadPatched(

@@ -85,6 +85,8 @@ export interface CommandContext {
   readonly evaluate: Evaluate
   /** @param node undefined: expressions are only read */
   evaluateFor(node: NodeShown | undefined): Evaluate
+  /** Milliseconds since 1970, by this machine's clock. */
+  wallMs(): number
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string | Promise<string>
   /** Asks for `/configz` of the node's kubelet. */

@@ -91,6 +91,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     ...{ evaluate: evaluateFor(undefined), evaluateFor },
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
+    wallMs: () => Date.parse('2026-11-29T12:00:00Z'),
     readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),
     readMisread: async () => undefined,
     readEffects: async () => undefined,

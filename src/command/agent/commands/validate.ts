@@ -14,6 +14,7 @@ import { capitalise } from '../../../values/cut.ts'
 import { describeUnreadable } from '../../../values/errors.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { parseJson } from '../../../values/json-shape.ts'
+import { checkPlan } from '../../check-plan.ts'
 import {
   type CommandLine,
   type CommandOption,
@@ -102,14 +103,14 @@ async function validate(here: CommandContext, { args: [candidate = ''], options 
       terminal.out(render(options.output, loaded.name, loaded.text, loaded.report, context, NOT_MERGED))
       return EXIT_OF[loaded.report.outcome]
     case 'loaded': {
-      const { config, shown, layers = [], taken, computed } = loaded
+      const { config, shown, layers = [], taken, computed, rollout } = loaded
       const node = isNode(await context.unit.observe())
       const inspected = await context.inspect(config, readInspectOptions(options, node))
       const placed = placeFindings(config.isPart === true ? openPart(inspected) : inspected, shown.place)
       const { name, files, key } = config
       const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
       const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
-      const report = nameLayersIn(nameSource(placed, taken), layers, around)
+      const report = checkPlan(nameLayersIn(nameSource(placed, taken), layers, around), rollout, context.wallMs())
       terminal.out(render(options.output, name, shown.text, report, context, merged, computed))
       return EXIT_OF[report.outcome]
     }

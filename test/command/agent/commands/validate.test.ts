@@ -55,6 +55,31 @@ t.test('prints JSON and SARIF for programs', async (t) => {
   t.match(JSON.parse((await validate(BAD, { output: 'sarif' })).out), { version: '2.1.0', runs: [{ results: [{}, {}, {}] }] })
 })
 
+t.test('the plan of a rollout that a ConfigMap brings along', async (t) => {
+  const withPlan = (plan: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    kubelet-cfg-agent.io/rollout-plan: "${plan}"\n` +
+    `data:\n  kubelet: |\n    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    maxPods: 64\n`
+  const check = async (plan: string) => {
+    const { code, out } = await validate(withPlan(plan), { output: 'json' })
+    const { findings, parts } = JSON.parse(out)
+    return { code, findings, part: parts.find(({ part }: { part: string }) => part === 'rollout') }
+  }
+  t.match(await check('spread: 5m, windows: [Mon-Fri 22:00-05:00], timeZone: Europe/Berlin'), {
+    ...{ code: 0, findings: [], part: { outcome: 'accepted' } },
+  })
+  t.match(await check('windows: [Sun 02:00-03:00], timeZone: Europe/Berlin'), {
+    code: 0,
+    findings: [{ rule: 'rollout/window', severity: 'warn', problem: /Sun 02:00-03:00 on Sun 2027-03-28 does not open/ }],
+  })
+  t.match(await check('witness: 2'), {
+    code: 1,
+    findings: [{ rule: 'rollout/plan', severity: 'refuse', problem: /"witness" is not a setting/ }],
+  })
+  const nowhere = await check('windows: [Sun 02:00-03:00], timeZone: Europe/Nowhere')
+  t.match(nowhere, { code: 1, findings: [{ rule: 'rollout/time-zone', severity: 'refuse' }], part: { outcome: 'refused' } })
+  t.equal((await validate(`${HEAD}maxPods: 64\n`)).out.includes('rollout'), false)
+})
+
 t.test('off the node, a part of a config is not refused for what is under it', async (t) => {
   const part = (lines: string) =>
     `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      imageGCHighThresholdPercent: 70\n${lines}`
