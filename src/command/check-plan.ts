@@ -8,7 +8,6 @@ import { assembleReport, type Finding, type Report } from '../preflight/finding.
 import { parsePlan } from '../rollout/plan.ts'
 import { findSkipped } from './plan-text.ts'
 
-const PART = 'rollout'
 const OF_ALL = { reason: 'validate', path: [], position: undefined } as const
 
 /** @param rollout undefined: the text is no ConfigMap, or has no rollout */
@@ -17,18 +16,18 @@ export function checkPlan(report: Report, rollout: RolloutAnnotations | undefine
   const findings = findFaults(rollout, nowMs)
   const isRefused = findings.some(({ severity }) => severity === 'refuse')
   const detail = isRefused ? 'every node would wait' : 'the plan of its rollout can be used'
-  const part = { part: PART, outcome: isRefused ? 'refused' : 'accepted', detail } as const
+  const part = { part: 'rollout', outcome: isRefused ? 'refused' : 'accepted', detail } as const
   return assembleReport([...report.parts, part], [...report.findings, ...findings])
 }
 
 function findFaults({ plan, excluded }: RolloutAnnotations, nowMs: number): readonly Finding[] {
   const parsed = parsePlan(plan, excluded)
-  if (!parsed.ok) return [{ rule: `${PART}/plan`, severity: 'refuse', ...OF_ALL, problem: parsed.problem, advice: undefined }]
+  if (!parsed.ok) return [{ rule: 'rollout/plan', severity: 'refuse', ...OF_ALL, problem: parsed.problem, advice: undefined }]
   const skipped = findSkipped(parsed.plan, nowMs)
   if (!skipped.ok)
-    return [{ rule: `${PART}/time-zone`, severity: 'refuse', ...OF_ALL, problem: skipped.detail, advice: 'name another time zone' }]
+    return [{ rule: 'rollout/time-zone', severity: 'refuse', ...OF_ALL, problem: skipped.detail, advice: 'name another time zone' }]
   return skipped.windows.map((window) => ({
-    ...{ rule: `${PART}/window`, severity: 'warn', ...OF_ALL },
+    ...{ rule: 'rollout/window', severity: 'warn', ...OF_ALL },
     problem: `the window ${window} does not open: the clocks skip it`,
     advice: 'let the window begin earlier or end later, if nodes are to start that night',
   }))

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { ROOT } from './pages.ts'
 
 /** A text that no part of preflight gets to see is refused where it is read. */
-const FOLDERS = ['src/preflight', 'src/command/agent']
-const WHOLE = /'((?:fields|node|guard|change|policy|kubelet|source|drop-ins|meaning|otherwise)\/[a-z-]+)'/g
+const FOLDERS = ['src/preflight', 'src/command']
+const WHOLE = /'((?:fields|node|guard|change|policy|kubelet|source|drop-ins|meaning|otherwise|rollout)\/[a-z-]+)'/g
 /** The rules of fields are written without their prefix. */
 const SHORT = /rule: '([a-z-]+)'/g
 
