@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plan of the rollout that a ConfigMap brings along, as part of the report of `validate`. With a
- * plan that cannot be used every node waits, and a window that the clocks skip does not open.
+ * The plan of the rollout that a ConfigMap brings along, as part of the report of `validate`. With
+ * a plan that cannot be used every node waits, and a window that the clocks skip does not open.
  */
 import type { RolloutAnnotations } from '../decision/desired.ts'
 import { assembleReport, type Finding, type Report } from '../preflight/finding.ts'

@@ -9,10 +9,11 @@ export const DEGRADED_TYPE = 'KubeletConfigDegraded'
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
 /**
- * What nodes share may bring all of them to the condition at the same moment (`slot.ts`).
- * `before-turn`: before their own turn. `unusable`: nothing follows from the shared object.
- * `fall`: each finds it by itself, on whatever all of them depend on. `start`: on the way back from
- * that, else in the node's own turn. `pause`: by the ConfigMap, or an operator of the node.
+ * How all nodes may come to the condition at the same moment, by something that they share
+ * (`slot.ts`). `before-turn`: before their own turn. `unusable`: nothing follows from the shared
+ * object. `fall`: each finds it by itself, on whatever all of them depend on. `start`: on the way
+ * back from that, else in the node's own turn. `pause`: by the ConfigMap, or an operator of the
+ * node.
  */
 export type SharedKind = 'rest' | 'before-turn' | 'unusable' | 'refused' | 'fall' | 'start' | 'pause'
 

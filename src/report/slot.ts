@@ -5,8 +5,8 @@
  * config, and then that it waits, that it refuses it, or that it follows a new version of what it
  * runs. So each tells of that at a time of its own, and of what it has come to by then: of 10,000
  * nodes 300 in the first second, for the person who waits, and the others after them. Where content
- * that nodes share fails, all of them may fail together, and tell of it in the same way. How a trial
- * in the node's own turn goes on, and what is set on its Node alone, is told at once.
+ * that nodes share fails, all of them may fail together, and tell of it in the same way. How a
+ * trial in the node's own turn goes on, and what is set on its Node alone, is told at once.
  */
 
 import { findConfigMapPause, findPause } from '../decision/find-pause.ts'

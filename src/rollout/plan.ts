@@ -234,8 +234,8 @@ export function keepOrder(plan: Plan, began: readonly number[] | undefined, orde
 }
 
 /**
- * What says when nodes start, as text: a change of it may end the wait of a whole fleet. Empty
- * where the plan cannot be read.
+ * The settings that say when nodes start, and a pause, as text: a change of it may end the wait of
+ * a whole fleet. Empty where the plan cannot be read.
  */
 export function paceOf(parsed: ParsedPlan, isPaused: boolean): string {
   if (isPaused) return 'paused'
