@@ -4,6 +4,7 @@
  * a plan that cannot be used every node waits, and a window that the clocks skip does not open.
  */
 import type { RolloutAnnotations } from '../decision/desired.ts'
+import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { assembleReport, type Finding, type Report } from '../preflight/finding.ts'
 import { parsePlan } from '../rollout/plan.ts'
 import { findSkipped } from './plan-text.ts'
@@ -12,7 +13,7 @@ const OF_ALL = { reason: 'validate', path: [], position: undefined } as const
 
 /** @param rollout undefined: the text is no ConfigMap, or has no rollout */
 export function checkPlan(report: Report, rollout: RolloutAnnotations | undefined, nowMs: number): Report {
-  if (rollout?.plan === undefined) return report
+  if (rollout?.plan === undefined || rollout.record === ROLLOUT_OFF) return report
   const findings = findFaults(rollout, nowMs)
   const isRefused = findings.some(({ severity }) => severity === 'refuse')
   const detail = isRefused ? 'every node would wait' : 'the plan of its rollout can be used'
@@ -20,12 +21,14 @@ export function checkPlan(report: Report, rollout: RolloutAnnotations | undefine
   return assembleReport([...report.parts, part], [...report.findings, ...findings])
 }
 
-function findFaults({ plan, excluded }: RolloutAnnotations, nowMs: number): readonly Finding[] {
+function findFaults({ record, plan, excluded }: RolloutAnnotations, nowMs: number): readonly Finding[] {
+  // Without the annotation that names the record, only nodes that know of a rollout would wait.
+  const severity = record === undefined ? 'warn' : 'refuse'
+  const unusable = (rule: string, problem: string): Finding => ({ rule, severity, ...OF_ALL, problem, advice: undefined })
   const parsed = parsePlan(plan, excluded)
-  if (!parsed.ok) return [{ rule: 'rollout/plan', severity: 'refuse', ...OF_ALL, problem: parsed.problem, advice: undefined }]
+  if (!parsed.ok) return [unusable('rollout/plan', parsed.problem)]
   const skipped = findSkipped(parsed.plan, nowMs)
-  if (!skipped.ok)
-    return [{ rule: 'rollout/time-zone', severity: 'refuse', ...OF_ALL, problem: skipped.detail, advice: 'name another time zone' }]
+  if (!skipped.ok) return [unusable('rollout/time-zone', skipped.detail)]
   return skipped.windows.map((window) => ({
     ...{ rule: 'rollout/window', severity: 'warn', ...OF_ALL },
     problem: `the window ${window} does not open: the clocks skip it`,

@@ -123,9 +123,16 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
  * this version before.
  * @param factsSinceUs since when the facts that values are computed from have held
  */
-export function startSpread(source: ConfigSource, shared: boolean, { now, spread }: Snapshot, factsSinceUs?: number): readonly Effect[] {
+export function startSpread(
+  source: ConfigSource,
+  shared: boolean,
+  { now, policy, spread }: Snapshot,
+  factsSinceUs?: number,
+): readonly Effect[] {
   if (!shared && spread === undefined && factsSinceUs === undefined) return []
-  const since = { sinceUs: now.monotonicUs, ...(!shared && { own: true }), ...(factsSinceUs !== undefined && { factsSinceUs }) }
+  // An agent that does not know `own` finds a spread that is over.
+  const own = { sinceUs: now.monotonicUs - policy.spreadUs, own: true }
+  const since = { ...(shared ? { sinceUs: now.monotonicUs } : own), ...(factsSinceUs !== undefined && { factsSinceUs }) }
   return [put('spread', { bootId: now.bootId, source, ...since })]
 }
 

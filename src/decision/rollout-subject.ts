@@ -6,7 +6,7 @@
 
 import { findEvidenceAccess } from '../evidence/schedule.ts'
 import { type Plan, zoneOrderOf } from '../rollout/plan.ts'
-import type { RolloutNode } from '../rollout/view.ts'
+import type { RolloutConfig, RolloutNode } from '../rollout/view.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from '../subject/config-source.ts'
 import { hasPassed, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
@@ -30,7 +30,7 @@ export interface RolloutSubject {
   readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> &
     Pick<RolloutAnnotations, 'plan' | 'excluded'> & {
       /** By what the cluster pauses this node. */
-      readonly paused?: string | undefined
+      readonly paused?: RolloutConfig['paused']
     }
   /** Which assignment of the config this is: what was observed in an earlier one does not count. */
   readonly assignment: number
@@ -60,7 +60,7 @@ export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | und
       resourceVersion,
       plan: rollout?.plan,
       ...(rollout?.excluded !== undefined && { excluded: rollout.excluded }),
-      ...(paused !== undefined && { paused: paused.by }),
+      ...(paused !== undefined && { paused }),
     },
     assignment: staging.assignment ?? 0,
     node: describeNode(snapshot, staging, staged, node, assigned.source),

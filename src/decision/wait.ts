@@ -139,7 +139,7 @@ export function findSpreadTurn(
 }
 
 /** Without a record of this source and this boot, nothing says that other nodes have it as well. */
-export function isShared(spread: SpreadRecord, now: Snapshot['now'], source: ConfigSource): boolean {
+export function isSpreadShared(spread: SpreadRecord, now: Snapshot['now'], source: ConfigSource): boolean {
   return isOfBoot(spread, now, source) && spread.own !== true
 }
 

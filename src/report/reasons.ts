@@ -9,13 +9,12 @@ export const DEGRADED_TYPE = 'KubeletConfigDegraded'
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
 /**
- * How all nodes may come to the condition at the same moment, by something that they share
- * (`slot.ts`). `before-turn`: before their own turn. `unusable`: nothing follows from the shared
- * object. `fall`: each finds it by itself, on whatever all of them depend on. `start`: on the way
- * back from that, else in the node's own turn. `pause`: by the ConfigMap, or an operator of the
- * node.
+ * How all nodes may come to the condition at the same moment (`slot.ts`). `unusable`: nothing
+ * follows from the shared object. `fall`, `fallen`: each finds by itself that what they share fails.
+ * `start`: by the node's own turn, or by such a fall. `pause`: by the ConfigMap, or an operator of
+ * the node. `rest`: by a change that leaves or gives back what runs, or before their own turn.
  */
-export type SharedKind = 'rest' | 'before-turn' | 'unusable' | 'refused' | 'fall' | 'start' | 'pause'
+export type SharedKind = 'rest' | 'unusable' | 'refused' | 'fall' | 'fallen' | 'start' | 'pause'
 
 interface ReasonEntry {
   /** The status of `KubeletConfigReady`. */
@@ -43,21 +42,21 @@ const REASONS = {
   AssignmentUnknown: { ready: 'Unknown', degraded: 'Unknown' },
   KubeletUnknown: { ready: 'Unknown', degraded: 'Unknown' },
   NotPublished: { ready: 'Unknown', degraded: 'Unknown' },
-  Waiting: { ready: 'False', degraded: 'False', shared: 'before-turn' },
-  Preflight: { ready: 'False', degraded: 'False', shared: 'before-turn' },
-  Draining: { ready: 'False', degraded: 'False', shared: 'before-turn' },
+  Waiting: { ready: 'False', degraded: 'False', shared: 'rest' },
+  Preflight: { ready: 'False', degraded: 'False', shared: 'rest' },
+  Draining: { ready: 'False', degraded: 'False', shared: 'rest' },
   Restarting: { ready: 'False', degraded: 'False', shared: 'start' },
   Unhealthy: { ready: 'False', degraded: 'True', shared: 'fall' },
   KubeletStopped: { ready: 'False', degraded: 'False' },
   // The Node's own condition Ready says so, and no config is at fault.
-  RuntimeDown: { ready: 'False', degraded: 'False' },
+  RuntimeDown: { ready: 'False', degraded: 'False', shared: 'fall' },
   Invalid: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'unusable' },
   DownloadFailed: { ready: 'False', degraded: 'True', isFault: true, shared: 'unusable' },
   InternalError: { ready: 'False', degraded: 'True', isFault: true },
   CheckpointMissing: { ready: 'False', degraded: 'True', isFault: true },
   Refused: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'refused' },
-  RolledBack: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'fall' },
-  NodeAtFault: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'fall' },
+  RolledBack: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'fallen' },
+  NodeAtFault: { ready: 'False', degraded: 'True', isFinal: true, isFault: true, shared: 'fallen' },
   // Deliberate, or limits that end by themselves.
   Paused: { ready: 'False', degraded: 'False', isFault: true, shared: 'pause' },
   HeldLocal: { ready: 'False', degraded: 'False', isFinal: true, isFault: true, shared: 'pause' },

@@ -24,7 +24,7 @@ import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
 import { type NodeSummary, START_GRACE_US } from './publisher.ts'
 import type { Condition } from './reasons.ts'
 import type { ProbeResult } from './server.ts'
-import { findEventSlot, findSlot, type Slot } from './slot.ts'
+import { findSlot, type Slot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
 import { NOT_TIMED, type TrialTimer, timeApply, timeTrial } from './timers.ts'
@@ -121,7 +121,7 @@ export class Reporter {
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
     const slot = findSlot(snapshot, wait.phase, wanted, condition, this.#last?.slot)
-    const summary = { condition, annotation, slotUs: slot.atUs, eventSlotUs: findEventSlot(slot, snapshot) }
+    const summary = { condition, annotation, slotUs: slot.atUs, eventSlotUs: slot.eventsAtUs }
     this.#last = { summary, slot, wanted, phase: wait.phase }
     return this.#last.summary
   }

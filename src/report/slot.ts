@@ -12,9 +12,10 @@
 import { findConfigMapPause, findPause } from '../decision/find-pause.ts'
 import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
+import { listOfBoot } from '../decision/records.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { isShared, spreadDelayUs } from '../decision/wait.ts'
-import type { ConfigSource } from '../subject/config-source.ts'
+import { isSpreadShared, spreadDelayUs } from '../decision/wait.ts'
+import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { type Condition, type SharedKind, sharedKindOf } from './reasons.ts'
 
 /** A True about the version before is outdated for no longer, or a minute if the server is busy. */
@@ -23,13 +24,17 @@ const LONGEST_US = 30e6
 /** The condition that a node has to write, and when. */
 export interface Slot {
   readonly condition: Condition
-  /** CLOCK_MONOTONIC. undefined, or in the past: at once. */
+  /** CLOCK_MONOTONIC, as all times here. undefined, or in the past: at once. */
   readonly atUs: number | undefined
+  /** Events come last: people and programs look at the Node first. */
+  readonly eventsAtUs: number | undefined
   /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
+  /** When the condition was seen last. */
+  readonly seenUs: number
   readonly pause?: PausedBy
   /** Something has failed that nodes may share, and the node tells of what that comes to. */
-  readonly isFalling?: boolean
+  readonly isFalling: boolean
 }
 
 /** `own`: an operator of the node, or an annotation of its Node. */
@@ -47,29 +52,34 @@ export function findSlot(
   before: Slot | undefined,
 ): Slot {
   const pause = findPausedBy(snapshot)
-  if (before !== undefined && isSame(before.condition, condition)) return { ...before, pause }
-  const beforeUs = before?.atUs ?? Number.NEGATIVE_INFINITY
-  const isAhead = beforeUs > snapshot.now.monotonicUs
-  const shown = isAhead ? before?.shown : before?.condition
+  const seenUs = snapshot.now.monotonicUs
+  if (before !== undefined && isSame(before.condition, condition)) return { ...before, pause, seenUs }
+  const shown = isAhead(before?.atUs, seenUs) ? before?.shown : before?.condition
+  const isFalling = isFall(snapshot, condition, before) && mayFallTogether(snapshot, wanted, condition, shown)
   const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
-  const isFalling = isFall(condition, before?.condition) || (isAhead && before?.isFalling === true)
   const atUs =
-    isPauseNew || (isFalling && mayFallTogether(snapshot, wanted, condition, shown))
+    isFalling || isPauseNew
       ? fromNowUs(snapshot)
       : mayAllTell(phase, condition, shown)
         ? findSharedSlot(snapshot, wanted, condition, shown)
         : undefined
-  // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown, pause, isFalling }
+  return {
+    ...{ condition, shown, pause, seenUs, isFalling },
+    atUs: keepEarlier(before?.atUs, atUs, seenUs),
+    eventsAtUs: keepEarlier(before?.eventsAtUs, atUs === undefined ? undefined : atUs + longestUs(snapshot.policy), seenUs),
+  }
 }
 
 /**
- * Events come last: people and programs look at the Node first.
- *
- * @returns CLOCK_MONOTONIC. undefined: at once
+ * Each further edit begins the spread anew, and a kubelet that comes and goes tells of that anew.
+ * Neither puts off what the node has not told yet.
  */
-export function findEventSlot({ atUs }: Slot, { policy }: Pick<Snapshot, 'policy'>): number | undefined {
-  return atUs === undefined ? undefined : atUs + longestUs(policy)
+function keepEarlier(before: number | undefined, atUs: number | undefined, nowUs: number): number | undefined {
+  return before !== undefined && atUs !== undefined && isAhead(before, nowUs) ? Math.min(before, atUs) : atUs
+}
+
+function isAhead(atUs: number | undefined, nowUs: number): boolean {
+  return atUs !== undefined && atUs > nowUs
 }
 
 function isSame(a: Condition, b: Condition): boolean {
@@ -97,7 +107,7 @@ function findSharedSlot(
     return isOwn ? undefined : fromNowUs(snapshot)
   }
   if (wanted === undefined || spread === undefined) return undefined
-  if (!isShared(spread, now, wanted)) return undefined
+  if (!isSpreadShared(spread, now, wanted)) return undefined
   const atUs = spread.sinceUs + delayUs(snapshot)
   const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
   return isLate ? fromNowUs(snapshot) : atUs
@@ -113,27 +123,42 @@ function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolea
   return before !== undefined && before !== pause && pause !== 'own' && before !== 'own'
 }
 
-/** Kubelet starts by itself, or with a fallback, where the node's own turn has not led to that. */
-function isFall(condition: Condition, before: Condition | undefined): boolean {
-  return isOf(condition, 'fall') || (isOf(condition, 'start') && before !== undefined && !isOf(before, 'before-turn'))
+/**
+ * Whether the condition tells of a failure, or of what follows on one that this agent has seen: also
+ * that kubelet is well again, since that may come to all at once as well.
+ */
+function isFall(snapshot: Snapshot, condition: Condition, before: Slot | undefined): boolean {
+  if (before === undefined) return false
+  if (isOf(condition, 'start') && !isOf(before.condition, 'start') && hasOwnTurn(snapshot, before)) return false
+  if (isOf(condition, 'fall', 'fallen')) return true
+  if (isOf(condition, 'start') && !isOf(before.condition, 'start')) return true
+  return before.isFalling && (isAhead(before.atUs, snapshot.now.monotonicUs) || isOf(before.condition, 'fall', 'fallen', 'start'))
+}
+
+/** Since the look before, the agent has restarted kubelet into what the node is to run. */
+function hasOwnTurn({ restarts, now }: Snapshot, { seenUs }: Slot): boolean {
+  const last = listOfBoot(restarts, now).at(-1)
+  return last !== undefined && !last.fallback && last.atUs > seenUs
 }
 
 /**
  * Nodes that run the same may fail together, as with a registry or a network that all of them use,
- * however long after the change. None of them knows of the others.
+ * however long after the change. None of them knows of the others. In a trial of what was set on
+ * this Node alone, it is alone with that.
  */
 function mayFallTogether(
-  { now, spread }: Snapshot,
+  { now, spread, lastKnownGood }: Snapshot,
   wanted: ConfigSource | undefined,
   condition: Condition,
   shown: Condition | undefined,
 ): boolean {
-  return wanted !== undefined && spread !== undefined && isShared(spread, now, wanted) && !isDeliberate(condition, shown)
+  if (wanted === undefined || isDeliberate(condition, shown)) return false
+  return sameSource(lastKnownGood.source, wanted) || (spread !== undefined && isSpreadShared(spread, now, wanted))
 }
 
 /** Nothing but the pause is new: not that a trial begins or has ended as well. */
 function areOfRest(condition: Condition, shown: Condition | undefined): boolean {
-  return shown !== undefined && [condition, shown].every((each) => each.reason === 'Paused' || isOfRest(each)) && !isOf(condition, 'fall')
+  return shown !== undefined && [condition, shown].every((each) => each.reason === 'Paused' || isOfRest(each)) && !isOf(condition, 'fallen')
 }
 
 function fromNowUs(snapshot: Snapshot): number {
@@ -166,7 +191,7 @@ function isDeliberate(condition: Condition, shown: Condition | undefined): boole
 
 /** A node may show these whose content another change gives back, or leaves as it is. */
 function isOfRest(condition: Condition): boolean {
-  return condition.reason !== 'Unhealthy' && isOf(condition, 'unusable', 'refused', 'fall', 'before-turn', 'rest')
+  return isOf(condition, 'unusable', 'refused', 'fallen', 'rest')
 }
 
 function isOf({ reason }: Condition, ...kinds: readonly SharedKind[]): boolean {

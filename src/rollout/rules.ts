@@ -44,7 +44,7 @@ export function waitForVetoes(standing: Standing): RolloutDecision | undefined {
  * A node that has not seen the pause yet finds it as it reads the config before a claim or a start.
  */
 export function waitWhilePaused({ config: { paused } }: Standing): RolloutDecision | undefined {
-  return paused === undefined ? undefined : waits(`paused by ${paused}`)
+  return paused === undefined ? undefined : waits(`paused by ${paused.by}`)
 }
 
 /** Halt: a veto halts for good. */

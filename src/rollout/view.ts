@@ -40,8 +40,8 @@ export interface RolloutConfig {
    */
   readonly hash: string
   readonly plan: ParsedPlan
-  /** The Node or ConfigMap that pauses the config. undefined: nothing that was seen. */
-  readonly paused?: string | undefined
+  /** By whom the config, or this node alone, is paused. undefined: by nothing that was seen. */
+  readonly paused?: { readonly on: 'Node' | 'ConfigMap'; readonly by: string } | undefined
 }
 
 export type RecordReading =

@@ -18,6 +18,7 @@ import {
   health,
   hold,
   NOW_US,
+  POLICY,
   READY,
   runs,
   snapshot,
@@ -167,12 +168,13 @@ t.test('what is written of an assignment, in order', (t) => {
 t.test('whether a node waits for its turn', (t) => {
   const begin = (shared: boolean, spread: Snapshot['spread']) => startSpread(B, shared, snapshot({ spread }))
   const since = { bootId: BOOT, source: B, sinceUs: NOW_US }
+  const own = { sinceUs: NOW_US - POLICY.spreadUs, own: true }
   t.same(begin(false, undefined), [])
   t.same(begin(true, undefined), [put('spread', since)])
   t.same(begin(true, SPREAD), [put('spread', since)])
-  t.same(begin(false, SPREAD), [put('spread', { ...since, own: true })])
+  t.same(begin(false, SPREAD), [put('spread', { ...since, ...own })])
   const [of] = startSpread(B, false, snapshot({ spread: undefined }), NOW_US - 1)
-  t.match(of, put('spread', { ...since, own: true, factsSinceUs: NOW_US - 1 }), 'for its facts')
+  t.match(of, put('spread', { ...since, ...own, factsSinceUs: NOW_US - 1 }), 'for its facts')
   t.end()
 })
 

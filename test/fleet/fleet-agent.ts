@@ -287,7 +287,7 @@ export class FleetAgent implements Client {
     const { config } = seen
     const hash = this.#prepared?.hash ?? '-'
     const runs = node.runs.hash === hash
-    const paused = config.paused ? 'the config' : undefined
+    const paused = config.paused ? ({ on: 'ConfigMap', by: 'the config' } as const) : undefined
     if (!this.#isReady(config) && this.readyAtUs > this.#world.queue.nowUs) this.#wakeAt(this.readyAtUs)
     const record = this.#sightings.reading(seen)
     this.#remember(seen, record, hash)

@@ -9,7 +9,7 @@ import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Publisher } from '../../src/report/publisher.ts'
 import { type Condition, type ConditionReason, conditionOf } from '../../src/report/reasons.ts'
 import { Reporter } from '../../src/report/reporter.ts'
-import { findEventSlot, findSlot, type Slot } from '../../src/report/slot.ts'
+import { findSlot, type Slot } from '../../src/report/slot.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
 import { following, found, held, IDENTITY, snapshot, source, transition, verdictOn } from './build.ts'
 import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
@@ -215,39 +215,84 @@ t.test('a refusal, and what nobody can use, are told in the slot where nodes sha
   t.end()
 })
 
-t.test('nodes that fail together with what they share do not tell of it at the same moment', (t) => {
-  const time = { ...snapshot().now, monotonicUs: 9000e6 }
-  const of = snapshot({ spread: { bootId: 'b1', source: next, sinceUs: 99e6 }, now: time, nodeName: 'node-3' })
-  const delayUs = spreadDelayUs('node-3', 'local', 30e6)
-  const inTrial: Slot = { condition: conditionOf('InTrial', '@200'), atUs: undefined, shown: undefined }
-  const told = (reason: ConditionReason, phase: Phase, before: Slot, laterUs = 0) => {
-    const then = { ...of, now: { ...time, monotonicUs: time.monotonicUs + laterUs } }
-    return findSlot(then, phase, next, conditionOf(reason, `${phase} ${laterUs}`), before)
-  }
-  const exited = told('Restarting', 'restarting', inTrial)
-  t.equal(exited.atUs, time.monotonicUs + delayUs, 'long after the spread, too')
-  let before = exited
-  for (const [reason, phase] of [
-    ['InTrial', 'in-trial'],
-    ['Unhealthy', 'in-trial'],
-    ['Restarting', 'restarting'],
-    ['RolledBack', 'fallen-back'],
-  ] as const) {
-    before = told(reason, phase, before, delayUs / 2)
-    t.match(before, { atUs: exited.atUs, shown: { reason: 'InTrial' } }, `${reason}: all of it in one write`)
-  }
-  const atUs = (reason: ConditionReason, phase: Phase) => told(reason, phase, exited, delayUs + 1).atUs
-  t.equal(atUs('RolledBack', 'fallen-back'), time.monotonicUs + 1 + 2 * delayUs, 'what has been told is followed by the next')
-  t.equal(atUs('InTrial', 'in-trial'), undefined)
-  for (const reason of ['Waiting', 'Preflight', 'Draining'] as const)
-    t.equal(told('Restarting', 'restarting', { ...inTrial, condition: conditionOf(reason, '') }).atUs, undefined, 'its own turn')
+const SHARED = { bootId: 'b1', source: next, sinceUs: 99e6 } as const
+const DELAY_US = spreadDelayUs('node-1', 'local', 30e6)
+type Look = readonly [seconds: number, reason: ConditionReason, phase: Phase, fields?: Partial<Snapshot>]
 
-  const fallen = (fields: Partial<Snapshot>, condition: Condition = ROLLED_BACK) =>
-    findSlot({ ...of, ...fields }, 'fallen-back', next, condition, inTrial).atUs
-  t.equal(fallen({}), time.monotonicUs + delayUs)
-  t.equal(fallen({ spread: { bootId: 'b1', source: next, sinceUs: 99e6, own: true } }), undefined, 'set on this Node alone')
-  t.equal(fallen({ spread: undefined }), undefined)
-  t.equal(fallen({}, { ...ROLLED_BACK, deliberate: true }), undefined, 'an operator asked for it')
+function showing(condition: Condition, seenUs = 0): Slot {
+  return { condition, seenUs, atUs: undefined, eventsAtUs: undefined, shown: undefined, isFalling: false }
+}
+
+/** When a node tells of the last of these, and of its events, in seconds from its slot. */
+function afterLooks(looks: readonly Look[], fields: Partial<Snapshot> = {}) {
+  let slot: Slot | undefined
+  for (const [seconds, reason, phase, more] of looks) {
+    const now = { ...snapshot().now, monotonicUs: 9000e6 + seconds * 1e6 }
+    slot = findSlot(
+      snapshot({ spread: SHARED, nodeName: 'node-1', now, ...fields, ...more }),
+      phase,
+      next,
+      conditionOf(reason, `${seconds}`),
+      slot,
+    )
+  }
+  const fromSlot = (atUs: number | undefined) => (atUs === undefined ? 'at once' : (atUs - 9000e6 - DELAY_US) / 1e6)
+  return { told: fromSlot(slot?.atUs), events: fromSlot(slot?.eventsAtUs), shown: slot?.shown?.reason }
+}
+
+const IN_TRIAL: Look = [-100, 'InTrial', 'in-trial']
+
+t.test('nodes that fail together with what they share do not tell of it at the same moment', (t) => {
+  const fall: Look[] = [IN_TRIAL, [0, 'Restarting', 'restarting'], [1, 'InTrial', 'in-trial'], [2, 'Unhealthy', 'in-trial']]
+  const fallen: Look[] = [...fall, [3, 'Restarting', 'restarting'], [4, 'RolledBack', 'fallen-back']]
+  t.ok(DELAY_US > 5e6)
+  t.same(afterLooks(fallen), { told: 0, events: 30, shown: 'InTrial' }, 'all of it in one write, long after the spread, too')
+  t.match(afterLooks([...fallen, [31, 'Unhealthy', 'fallen-back'], [33, 'RolledBack', 'fallen-back']]), { told: 31, events: 30 })
+  const well: Look = [100, 'InTrial', 'in-trial']
+  t.match(afterLooks([...fall, well]), { told: 100, shown: 'Unhealthy' }, 'what they share is back')
+  t.match(afterLooks([...fall, well, [101, 'Unhealthy', 'in-trial'], [200, 'InTrial', 'in-trial'], [300, 'InTrial', 'in-trial']]), {
+    told: 'at once',
+  })
+  t.match(afterLooks([[0, 'RolledBack', 'fallen-back']]), { told: 'at once' }, 'the Node of an agent that was restarted shows most of it')
+  t.match(
+    afterLooks([
+      [-9, 'Waiting', 'rollout'],
+      [0, 'Restarting', 'restarting'],
+    ]),
+    { told: 0 },
+    'what runs ends while they wait',
+  )
+  t.match(afterLooks([IN_TRIAL, [0, 'RuntimeDown', 'runtime-down']]), { told: 0 })
+  t.end()
+})
+
+t.test('what a node starts in its own turn, and what failed on it alone, is told at once', (t) => {
+  const restart = { bootId: 'b1', atUs: 8999e6, target: 'content-200@kubelet-1', fallback: false, invocationBefore: '', outcome: undefined }
+  const own = { restarts: [restart] } as unknown as Partial<Snapshot>
+  const started: Look = [0, 'Restarting', 'restarting', own]
+  for (const [reason, phase] of [
+    ['Waiting', 'spread'],
+    ['Paused', 'paused'],
+    ['RestartLimit', 'restart-limit'],
+    ['RolledBack', 'fallen-back'],
+    ['KubeletUnknown', 'unknown'],
+  ] as const) {
+    t.match(afterLooks([[-9, reason, phase], started]), { told: 'at once' }, reason)
+    t.match(afterLooks([[-9, reason, phase], started, [1, 'Restarting', 'restarting', own], [2, 'InTrial', 'in-trial', own]]), {
+      told: 'at once',
+    })
+  }
+  const fallback = { restarts: [{ ...restart, fallback: true }] } as unknown as Partial<Snapshot>
+  t.match(afterLooks([IN_TRIAL, [0, 'Restarting', 'restarting', fallback]]), { told: 0 }, 'a fallback')
+  t.match(afterLooks([[-0.5, 'InTrial', 'in-trial'], started]), { told: 0 }, 'it has ended by itself after that restart')
+
+  const falls = (fields: Partial<Snapshot>) => afterLooks([IN_TRIAL, [0, 'RolledBack', 'fallen-back']], fields).told
+  t.equal(falls({}), 0)
+  t.equal(falls({ spread: { ...SHARED, own: true } }), 'at once')
+  t.equal(falls({ spread: undefined }), 'at once', 'its first config')
+  t.equal(falls({ spread: undefined, lastKnownGood: held(next, 'content-200') }), 0, 'others may have been promoted to it, too')
+  const asked = { ...ROLLED_BACK, deliberate: true } as const
+  t.equal(findSlot(snapshot({ spread: SHARED }), 'fallen-back', next, asked, showing(conditionOf('InTrial', ''))).atUs, undefined)
   t.end()
 })
 
@@ -255,14 +300,13 @@ t.test('what gives back the content that runs is told in the slot, whatever the 
   const back = source('300')
   const of = snapshot({ spread: { bootId: 'b1', source: back, sinceUs: 131e6 }, now: { ...snapshot().now, monotonicUs: 131e6 } })
   const restored = { ...PROMOTED, message: '@300' }
-  const after = (shown: Slot['condition']) =>
-    findSlot(of, 'settled', back, restored, { condition: shown, atUs: undefined, shown: undefined }).atUs
+  const after = (shown: Slot['condition']) => findSlot(of, 'settled', back, restored, showing(shown)).atUs
   for (const shown of [REFUSED, ROLLED_BACK, WAITING, PROMOTED]) t.ok((after(shown) ?? 0) >= 131e6, shown.reason)
   t.equal(after({ ...ROLLED_BACK, deliberate: true }), undefined, 'an operator of the node did it')
   for (const reason of ['InTrial', 'Restarting', 'Unhealthy', 'Paused', 'HeldLocal'] as const)
     t.equal(after({ status: 'False', reason, message: '' }), undefined, `${reason} is of the node`)
   const read = snapshot({ ...UNCHANGED, desired: { ...found(back), channelState: unusable('h').channelState } })
-  t.ok((findSlot(read, 'settled', back, restored, { condition: INVALID, atUs: undefined, shown: undefined }).atUs ?? 0) >= 100e6)
+  t.ok((findSlot(read, 'settled', back, restored, showing(INVALID)).atUs ?? 0) >= 100e6)
   t.end()
 })
 
@@ -276,7 +320,7 @@ t.test('slots: no node tells before the change, all within the time, and they ar
         const spread = { bootId: 'b1', source: next, sinceUs: 99e6 }
         const of = snapshot({ now, spread, nodeName: `node-${seed}-${i}`, policy: { ...policy, spreadUs: spreadSeconds * 1e6 } })
         const slot = findSlot(of, 'refused', next, REFUSED, undefined)
-        return { atUs: (slot.atUs ?? 0) - 99e6, eventUs: (findEventSlot(slot, of) ?? 0) - 99e6 }
+        return { atUs: (slot.atUs ?? 0) - 99e6, eventUs: (slot.eventsAtUs ?? 0) - 99e6 }
       })
       const isWithin = slots.every(({ atUs, eventUs }) => atUs >= 0 && atUs <= longestUs && eventUs - atUs === longestUs)
       const thirds = [0, 1, 2].map((third) => slots.filter(({ atUs }) => Math.floor((atUs * 3) / longestUs) === third).length)

@@ -92,7 +92,7 @@ export function sceneView(scene: Scene): RolloutView {
       resourceVersion: configVersion,
       hash: configHash,
       plan: parsePlan(plan, scene.excluded),
-      paused: scene.paused,
+      paused: scene.paused === undefined ? undefined : { on: 'ConfigMap', by: scene.paused },
     },
     record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
     time: scene.time && { ...scene.time, nowMs: scene.time.nowMs - (nowUs - atUs) / 1000 },

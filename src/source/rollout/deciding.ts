@@ -115,7 +115,7 @@ class RecordSightings {
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
-    const asked = { retry: plan.ok ? plan.plan.retry : 0, pace: paceOf(plan, config.paused !== undefined) }
+    const asked = { retry: plan.ok ? plan.plan.retry : 0, pace: paceOf(plan, config.paused?.on === 'ConfigMap') }
     const sighting = { record, recordUid, resourceVersion, configUid, hash, assignment, ...asked, nowUs, contactUs }
     const observation = observeRecord(before, sighting)
     this.#store.put('observation', { bootId, observation })

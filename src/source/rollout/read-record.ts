@@ -100,7 +100,7 @@ export async function getConfigOfRecord(api: Pick<KubeApi, 'request'>, ref: Conf
   if (lost?.object.kind === 'unavailable') return unavailable(`ConfigMap ${configOf(lost.ref)} under ${what}: ${lost.object.detail}`)
   const plan = parsePlan(rollout.plan, rollout.excluded)
   const metadata = metadataOf(reading.found.object)
-  const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
+  const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)
   return { kind: 'found', config: { uid, resourceVersion, hash: hashObject(whole, ref.kubeletConfigKey), plan, paused } }
 }
 

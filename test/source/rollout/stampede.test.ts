@@ -14,6 +14,10 @@ const SECOND_MS = 1000
 const CONFIG = 'fleet'
 const RECORD = 'fleet-rollout'
 
+function pausedBy({ [PAUSED_ANNOTATION]: by }: Record<string, string>): RolloutSubject['seen']['paused'] {
+  return by === undefined ? undefined : { on: 'ConfigMap', by }
+}
+
 /** Workers without an agent around one API server, on a clock that the test advances. */
 class Workers {
   nowMs = 1_000_000
@@ -50,7 +54,7 @@ class Workers {
       worker.follow({
         config,
         record: RECORD,
-        seen: { uid, resourceVersion, plan: undefined, paused: annotations[PAUSED_ANNOTATION] },
+        seen: { uid, resourceVersion, plan: undefined, paused: pausedBy(annotations) },
         assignment: 0,
         node,
       })

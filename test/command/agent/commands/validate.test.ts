@@ -56,11 +56,12 @@ t.test('prints JSON and SARIF for programs', async (t) => {
 })
 
 t.test('the plan of a rollout that a ConfigMap brings along', async (t) => {
-  const withPlan = (plan: string) =>
-    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    kubelet-cfg-agent.io/rollout-plan: "${plan}"\n` +
+  const NAMED = '    kubelet-cfg-agent.io/rollout: a-rollout\n'
+  const withPlan = (plan: string, record: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    kubelet-cfg-agent.io/rollout-plan: "${plan}"\n${record}` +
     `data:\n  kubelet: |\n    apiVersion: kubelet.config.k8s.io/v1beta1\n    kind: KubeletConfiguration\n    maxPods: 64\n`
-  const check = async (plan: string) => {
-    const { code, out } = await validate(withPlan(plan), { output: 'json' })
+  const check = async (plan: string, record = NAMED) => {
+    const { code, out } = await validate(withPlan(plan, record), { output: 'json' })
     const { findings, parts } = JSON.parse(out)
     return { code, findings, part: parts.find(({ part }: { part: string }) => part === 'rollout') }
   }
@@ -77,6 +78,8 @@ t.test('the plan of a rollout that a ConfigMap brings along', async (t) => {
   })
   const nowhere = await check('windows: [Sun 02:00-03:00], timeZone: Europe/Nowhere')
   t.match(nowhere, { code: 1, findings: [{ rule: 'rollout/time-zone', severity: 'refuse' }], part: { outcome: 'refused' } })
+  t.match(await check('witness: 2', ''), { code: 0, findings: [{ rule: 'rollout/plan', severity: 'warn' }] }, 'no rollout is begun')
+  t.match(await check('witness: 2', NAMED.replace('a-rollout', '"off"')), { code: 0, findings: [], part: undefined }, 'nobody waits')
   t.equal((await validate(`${HEAD}maxPods: 64\n`)).out.includes('rollout'), false)
 })
 
