@@ -10,9 +10,10 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
 /**
  * How all nodes may come to the condition at the same moment (`slot.ts`). `unusable`: nothing
- * follows from the shared object. `fall`, `fallen`: each finds by itself that what they share fails.
- * `start`: by the node's own turn, or by such a fall. `pause`: by the ConfigMap, or an operator of
- * the node. `rest`: by a change that leaves or gives back what runs, or before their own turn.
+ * follows from the shared object. `fall`, `fallen`: each finds by itself that what they share
+ * fails. `start`: by the node's own turn, or by such a fall. `pause`: by the ConfigMap, or an
+ * operator of the node. `rest`: by a change that leaves or gives back what runs, or before their
+ * own turn.
  */
 export type SharedKind = 'rest' | 'unusable' | 'refused' | 'fall' | 'fallen' | 'start' | 'pause'
 

@@ -124,8 +124,8 @@ function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolea
 }
 
 /**
- * Whether the condition tells of a failure, or of what follows on one that this agent has seen: also
- * that kubelet is well again, since that may come to all at once as well.
+ * Whether the condition tells of a failure, or of what follows on one that this agent has seen:
+ * also that kubelet is well again, since that may come to all at once as well.
  */
 function isFall(snapshot: Snapshot, condition: Condition, before: Slot | undefined): boolean {
   if (before === undefined) return false
