@@ -138,7 +138,7 @@ function isFall(snapshot: Snapshot, condition: Condition, before: Slot | undefin
 /** Since the look before, the agent has restarted kubelet into what the node is to run. */
 function hasOwnTurn({ restarts, now }: Snapshot, { seenUs }: Slot): boolean {
   const last = listOfBoot(restarts, now).at(-1)
-  return last !== undefined && !last.fallback && last.atUs > seenUs
+  return last !== undefined && !last.fallback && last.atUs >= seenUs
 }
 
 /**

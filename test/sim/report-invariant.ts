@@ -10,13 +10,16 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
-import type { Condition } from '../../src/report/reasons.ts'
+import type { Condition, ConditionReason } from '../../src/report/reasons.ts'
 import { findSlot, type Slot } from '../../src/report/slot.ts'
 import { describeStatus } from '../../src/report/status.ts'
+import { sameSource } from '../../src/subject/config-source.ts'
 import { isLocalText, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 
+/** On a node that is alone with its config. */
+const FAILURES: readonly ConditionReason[] = ['Restarting', 'InTrial', 'RolledBack', 'Unhealthy', 'NodeAtFault', 'RuntimeDown']
 const LAYOUT = layoutOf(DIRECTORY)
 
 export function runsCheckpoint({ text }: SimProcess): boolean {
@@ -31,6 +34,8 @@ export class ReportInvariant {
   #conditionChanges = 0
   /** `sinceUs`: since when the node has had something to tell. undefined: it has told all. */
   #told: { readonly bootId: string; readonly slot: Slot; readonly sinceUs: number | undefined } | undefined
+  /** The agent has restarted kubelet into what the node is to run, and nothing has failed before. */
+  #isOwnTurn = false
   #steps = 0
   #unitSeen = ''
   #unitChanges = 0
@@ -91,6 +96,7 @@ export class ReportInvariant {
     if (unit !== this.#unitSeen) this.#unitChanges += 1
     this.#unitSeen = unit
     if (step.kind !== 'wait') {
+      if (step.kind === 'restart') this.#isOwnTurn = !step.record.fallback && this.#condition?.reason !== 'Restarting'
       this.#steps += 1
       return
     }
@@ -112,23 +118,29 @@ export class ReportInvariant {
 
   /**
    * Whatever a node has to tell, a refusal too, is told within half a minute, however often
-   * something else comes between. What is the node's own is told at once.
+   * something else comes between. At once is told what an operator of the node did, a start in the
+   * node's own turn, and what was set on this Node alone, until that is promoted.
    */
   #checkSlot(snapshot: Snapshot, { phase }: StepOf<'wait'>, condition: Condition): void {
-    const { now, desired, policy } = snapshot
+    const { now, desired, policy, spread, lastKnownGood } = snapshot
+    const { reason } = condition
+    const isStart = reason === 'Restarting'
+    const wanted = resolveDesired(desired)
     const before = this.#told?.bootId === now.bootId ? this.#told : undefined
-    const slot = findSlot(snapshot, phase, resolveDesired(desired), condition, before?.slot)
+    const slot = findSlot(snapshot, phase, wanted, condition, before?.slot)
     const { atUs } = slot
     const isTold = atUs === undefined || atUs <= now.monotonicUs
     // The slot of before has come meanwhile, and what there was then was told in it.
     const wasTold = (before?.slot.atUs ?? 0) <= now.monotonicUs
     const sinceUs = isTold ? undefined : wasTold ? now.monotonicUs : (before?.sinceUs ?? now.monotonicUs)
     this.#told = { bootId: now.bootId, slot, sinceUs }
+    const isOwnStart = isStart && this.#isOwnTurn
+    if (!isStart) this.#isOwnTurn = false
     if (isTold) return
     const lateUs = atUs - (sinceUs ?? now.monotonicUs)
-    const { reason } = condition
     assert(lateUs <= Math.min(30e6, policy.spreadUs), `invariant 8: ${reason} is told ${lateUs / 1e6} s after it was so`)
-    const isOwn = ['Restarting', 'InTrial', 'RolledBack', 'Unhealthy', 'HeldLocal', 'NodeAtFault'].includes(reason)
+    const isAlone = spread?.own === true && wanted !== undefined && !sameSource(lastKnownGood.source, wanted)
+    const isOwn = isOwnStart || reason === 'HeldLocal' || (isAlone && FAILURES.includes(reason))
     assert(!isOwn, `invariant 8: ${reason} is of this node alone, and waits for its slot`)
   }
 }
