@@ -752,6 +752,13 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', parts: true },
   },
+  'last-known-good is rolled back while its ConfigMap is paused, and local has failed': schedule(
+    810011321,
+    ...ASSIGN,
+    [150, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 708 }],
+    [0, { kind: 'node-fault', seconds: 140 }],
+    [86, { kind: 'rollback' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

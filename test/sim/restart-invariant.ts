@@ -83,8 +83,9 @@ export class RestartInvariant {
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
-    // What has worked here is no other version, also where it is tried again after it had failed.
-    const isKept = isConfigMapPaused && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
+    // Local is no version of it. Nor is what has worked here another one, also where it is tried
+    // again after it had failed.
+    const isKept = isConfigMapPaused && !isToLocal && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
     assert(!isKept || fallback || runs === undefined || runs === next, 'invariant 5: a restart into what a pause keeps away')
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
