@@ -4,6 +4,7 @@
  * its cause as its name.
  */
 import type { Behaviour } from './behaviour.ts'
+import type { CrashPoint } from './crash.ts'
 import type { NodeKind } from './node-kind.ts'
 import type { Schedule, Timed, WorldEvent } from './schedule.ts'
 
@@ -23,7 +24,12 @@ function withEvidence(seed: number, ...entries: readonly Entry[]): Schedule {
   return { ...schedule(seed, ...entries), node: { evidence: true } }
 }
 
-export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
+/** With the crash without which nothing is broken, if there is one. */
+interface Regression extends Schedule {
+  readonly crash?: CrashPoint
+}
+
+export const REGRESSIONS: Readonly<Record<string, Regression>> = {
   'a read that fails only for an invariant': schedule(
     7011392,
     ...ASSIGN,
@@ -759,6 +765,16 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'node-fault', seconds: 140 }],
     [86, { kind: 'rollback' }],
   ),
+  'a person restarts kubelet in vain after the agent died before it requested that': {
+    ...schedule(
+      810011270,
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [60, { kind: 'dependency-fails', seconds: 103, at: 'exit' }],
+      [1, { kind: 'assign', name: 'red' }],
+      [3, { kind: 'restart-kubelet' }],
+    ),
+    crash: { operation: 58, phase: 'before', powerLoss: false },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
