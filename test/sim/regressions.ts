@@ -775,6 +775,10 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     crash: { operation: 58, phase: 'before', powerLoss: false },
   },
+  'the container runtime is back a moment before kubelet starts, and no look comes in between': {
+    ...schedule(810011417, ...ASSIGN, [150, { kind: 'runtime-down', seconds: 200, kills: 43 }], [6, { kind: 'node-fault', seconds: 500 }]),
+    node: { unit: 'notify', startLimit: 6, channel: 'selector', evidence: true, journal: true, remembersRuntime: true, signals: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
