@@ -779,6 +779,12 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ...schedule(810011417, ...ASSIGN, [150, { kind: 'runtime-down', seconds: 200, kills: 43 }], [6, { kind: 'node-fault', seconds: 500 }]),
     node: { unit: 'notify', startLimit: 6, channel: 'selector', evidence: true, journal: true, remembersRuntime: true, signals: true },
   },
+  'a kubelet that has been ill exits, and a unit that it requires fails': schedule(
+    810011591,
+    ...ASSIGN,
+    [0, { kind: 'edit-overlay', behaviour: 'loses-health' }],
+    [80, { kind: 'dependency-fails', seconds: 10, at: 'exit' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
