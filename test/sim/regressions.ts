@@ -785,6 +785,13 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'edit-overlay', behaviour: 'loses-health' }],
     [80, { kind: 'dependency-fails', seconds: 10, at: 'exit' }],
   ),
+  'the records in /run are lost while a config is in place that kubelet has not been started with': schedule(
+    810011076,
+    [0, { kind: 'edit', name: 'red', behaviour: 'moves-to-dead-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [20, { kind: 'lose-runtime' }],
+    [60, { kind: 'kill-kubelet' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
