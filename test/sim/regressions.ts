@@ -792,6 +792,14 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [20, { kind: 'lose-runtime' }],
     [60, { kind: 'kill-kubelet' }],
   ),
+  'the runtime that a config moves kubelet to is down, and kubelet is another one at each start': schedule(
+    810011110,
+    [0, { kind: 'edit', name: 'red', behaviour: 'moves-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [150, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [20, { kind: 'runtime-down', seconds: 60, kills: 10 }],
+    [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 207 }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
