@@ -200,7 +200,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/target.ts', [
-    ["nextStart.kind === 'known' -> true in return nextStart.kind === 'known' ? nextStart.held : undefined", HOLDS_NOTHING],
+    ["nextStart.kind !== 'known' -> false in if (nextStart.kind !== 'known') return undefined", HOLDS_NOTHING],
     [
       "nextStart.kind === 'known' -> true in const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined",
       HOLDS_NOTHING,

@@ -70,7 +70,7 @@ interface Started extends Starts {
 
 /** Whether, how often and by whom kubelet was started with the subject. */
 export function foldStarts(fold: Fold<Starts>): Started {
-  const { known, same, ofProcess, unit, nowUs, subject, runsSubject, isByOthers } = fold
+  const { known, same, ofProcess, unit, nowUs, subject, sample, runsSubject, isByOthers } = fold
   const isSameContent = known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
   // Rule 3: an upgrade on disk makes the same content another subject. An invocation that began
   // since the last look was started as that one, even if it died before a look.
@@ -80,8 +80,12 @@ export function foldStarts(fold: Fold<Starts>): Started {
   const isNew = ofProcess === undefined
   // Rule 8: in the first record of a boot, every process since then was started with what is
   // activated, since only the agent changes that. But one that systemd gave up before may have
-  // failed with what was there before: it is charged from its next start on.
-  const startedBefore = same === undefined ? (isFirst && !needsStart(unit.activity)) || startedSinceUpgrade : same.started || isNew
+  // failed with what was there before: it is charged from its next start on. And where the record
+  // in /run was lost, what runs may have been started before the activation.
+  const { running } = sample
+  const runsOther = running.kind === 'known' && contentOfKey(running.key) !== contentOfKey(subject)
+  const isStartedAtFirst = isFirst && !needsStart(unit.activity) && !runsOther
+  const startedBefore = same === undefined ? isStartedAtFirst || startedSinceUpgrade : same.started || isNew
   // Rule 9: whoever stops kubelet takes the subject out of judgement until the next start.
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   return {

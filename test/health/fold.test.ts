@@ -311,6 +311,15 @@ t.test('what systemd gave up before the first look is charged from its next star
   t.equal(verdictOn(follow(loop(POLICY.crashLimit)), down('auto-restart')), 'crash-loop', 'what still loops is charged at once')
 })
 
+t.test('what runs another config when the record begins is charged to none but that', async (t) => {
+  const first = follow([healthy(B)])
+  t.match(first, { started: false, everHealthy: false }, 'as after the loss of /run, before the agent restarts kubelet')
+  const exited = follow([down('auto-restart')], first)
+  t.match(exited, { started: false, exits: 0 })
+  const own = follow([down('auto-restart', 'i-2', 1)], exited)
+  t.match(own, { started: true, exits: 1 }, 'systemd has started the next one with the subject')
+})
+
 t.test('crash loop', async (t) => {
   t.test('at the limit, and not before (rule 20)', async (t) => {
     const looks = loop(POLICY.crashLimit)

@@ -48,7 +48,7 @@ t.test('whether the subject was started, since when, and how often (rules 2, 3, 
   const fresh = { ...another, starts: 1, started: true, startedSinceUs: later }
   const cases: readonly (readonly [string, readonly Look[], Partial<HealthRecord>, before?: HealthRecord])[] = [
     ['it runs at the first look', [healthy()], first],
-    ['another runs at the first look', [healthy(B)], { ...first, starts: 0 }],
+    ['another runs at the first look', [healthy(B)], unstarted],
     ['it waits for its restart at the first look', [down('auto-restart')], { ...first, starts: 0 }],
     ['it was given up before the first look', [down('failed')], unstarted],
     ['it was left down before the first look', [down('left-down')], unstarted],

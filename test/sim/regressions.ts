@@ -4,6 +4,7 @@
  * its cause as its name.
  */
 import type { Behaviour } from './behaviour.ts'
+import type { CrashPoint } from './crash.ts'
 import type { NodeKind } from './node-kind.ts'
 import type { Schedule, Timed, WorldEvent } from './schedule.ts'
 
@@ -23,7 +24,12 @@ function withEvidence(seed: number, ...entries: readonly Entry[]): Schedule {
   return { ...schedule(seed, ...entries), node: { evidence: true } }
 }
 
-export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
+/** With the crash without which nothing is broken, if there is one. */
+interface Regression extends Schedule {
+  readonly crash?: CrashPoint
+}
+
+export const REGRESSIONS: Readonly<Record<string, Regression>> = {
   'a read that fails only for an invariant': schedule(
     7011392,
     ...ASSIGN,
@@ -752,6 +758,48 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', parts: true },
   },
+  'last-known-good is rolled back while its ConfigMap is paused, and local has failed': schedule(
+    810011321,
+    ...ASSIGN,
+    [150, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 708 }],
+    [0, { kind: 'node-fault', seconds: 140 }],
+    [86, { kind: 'rollback' }],
+  ),
+  'a person restarts kubelet in vain after the agent died before it requested that': {
+    ...schedule(
+      810011270,
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [60, { kind: 'dependency-fails', seconds: 103, at: 'exit' }],
+      [1, { kind: 'assign', name: 'red' }],
+      [3, { kind: 'restart-kubelet' }],
+    ),
+    crash: { operation: 58, phase: 'before', powerLoss: false },
+  },
+  'the container runtime is back a moment before kubelet starts, and no look comes in between': {
+    ...schedule(810011417, ...ASSIGN, [150, { kind: 'runtime-down', seconds: 200, kills: 43 }], [6, { kind: 'node-fault', seconds: 500 }]),
+    node: { unit: 'notify', startLimit: 6, channel: 'selector', evidence: true, journal: true, remembersRuntime: true, signals: true },
+  },
+  'a kubelet that has been ill exits, and a unit that it requires fails': schedule(
+    810011591,
+    ...ASSIGN,
+    [0, { kind: 'edit-overlay', behaviour: 'loses-health' }],
+    [80, { kind: 'dependency-fails', seconds: 10, at: 'exit' }],
+  ),
+  'the records in /run are lost while a config is in place that kubelet has not been started with': schedule(
+    810011076,
+    [0, { kind: 'edit', name: 'red', behaviour: 'moves-to-dead-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [20, { kind: 'lose-runtime' }],
+    [60, { kind: 'kill-kubelet' }],
+  ),
+  'the runtime that a config moves kubelet to is down, and kubelet is another one at each start': schedule(
+    810011110,
+    [0, { kind: 'edit', name: 'red', behaviour: 'moves-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [150, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [20, { kind: 'runtime-down', seconds: 60, kills: 10 }],
+    [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 207 }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

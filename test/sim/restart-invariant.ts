@@ -5,7 +5,7 @@
  * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
-import type { RestartRecord } from '../../src/decision/records.ts'
+import { listOfBoot, type RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
@@ -45,6 +45,11 @@ export class RestartInvariant {
   #runsLocal = false
   /** A reset on the node takes precedence over a pause of the cluster. */
   #isReset = false
+  /**
+   * A start of the present unit is on record without an answer: the agent may have died before it
+   * requested that.
+   */
+  #isStartOnRecord = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -56,6 +61,7 @@ export class RestartInvariant {
     this.#lastStep = step
     this.#runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
     this.#isReset = snapshot.requests.hold === 'local'
+    this.#isStartOnRecord = isStartOnRecord(snapshot)
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
     const isSeen = snapshot.running.kind === 'known' && !this.#mayBeEarlier && !isEditedSince(this.#world, snapshot)
     if (isSeen) this.#world.unseenEditUs = undefined
@@ -79,12 +85,13 @@ export class RestartInvariant {
     )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
     const { fallback = false } = step.record ?? {}
-    assert(unit.mayBeStarted, 'invariant 5: a restart of a kubelet that an operator stopped')
+    assert(unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
-    // What has worked here is no other version, also where it is tried again after it had failed.
-    const isKept = isConfigMapPaused && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
+    // Local is no version of it. Nor is what has worked here another one, also where it is tried
+    // again after it had failed.
+    const isKept = isConfigMapPaused && !isToLocal && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
     assert(!isKept || fallback || runs === undefined || runs === next, 'invariant 5: a restart into what a pause keeps away')
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
@@ -146,6 +153,11 @@ export class RestartInvariant {
       `invariant 5: ${all} restarts within an hour, with fallbacks, ${allInVain} of them in vain`,
     )
   }
+}
+
+function isStartOnRecord({ restarts, unit, now }: Snapshot): boolean {
+  const last = listOfBoot(restarts, now).at(-1)
+  return last !== undefined && last.outcome === undefined && unit.kind === 'known' && last.invocationBefore === unit.invocationId
 }
 
 function isSameContent(one: TrialKey | undefined, other: TrialKey | undefined): boolean {

@@ -7,6 +7,7 @@ import { FileRecords } from '../../src/checkpoint/records.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { FoundConfigMap } from '../../src/decision/desired.ts'
+import { findByKey } from '../../src/decision/verdict.ts'
 import type { ConfigMapData } from '../../src/subject/config-source.ts'
 import { trialKey } from '../../src/subject/trial-key.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
@@ -93,11 +94,12 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
   return settled
 }
 
+/** On this kubelet, or on any: where each start makes another kubelet, a verdict holds on all. */
 function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): boolean {
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
   const records = new FileRecords({ ...parts, onSetAside: () => {}, run: world.runtime })
   const alike = new SameContents({ ...parts, runtimeDir: RUNTIME_DIRECTORY })
-  const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), world.unit.identity))
+  const verdict = findByKey(records.verdicts(), trialKey(alike.of(contentHash(data, key)), world.unit.identity))
   // A config that has been tried again since, and is healthy, is not condemned any more.
   return verdict !== undefined && verdict.suspended !== true
 }

@@ -139,10 +139,11 @@ export class SimUnit implements Unit, HealthProbe {
 
   /**
    * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
-   * agent's own for all that systemd shows, since one of the agent's is still owed.
+   * agent's own for all that systemd shows, since one of the agent's is still owed, or on record.
    */
-  get mayBeStarted(): boolean {
-    return !this.isStoppedByOperator || (this.#downCause === 'unclear' && this.#owesAgent && this.barred !== 'masked')
+  mayBeStarted(isOnRecord: boolean): boolean {
+    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord)
+    return !this.isStoppedByOperator || (isUntold && this.barred !== 'masked')
   }
 
   /** A unit that it requires fails: no start comes to anything. */

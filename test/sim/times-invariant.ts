@@ -52,7 +52,7 @@ export class TimesInvariant implements KubeletObserver {
   #wasHealthy = false
   /** The content that the process was started with. */
   #started: string | undefined
-  /** The node's runtime did not answer when it was started. */
+  /** The node's runtime did not answer when it was started, for all that looks could tell. */
   #beganSilent = false
   /**
    * The content that starts next has a verdict already: the agent rests on it, since it has nothing
@@ -69,10 +69,13 @@ export class TimesInvariant implements KubeletObserver {
   }
 
   started({ startedBy, text }: SimProcess): void {
-    const { runtime } = this.#world.unit
+    const { nowUs, unit } = this.#world
+    const { runtime } = unit
     this.#wasHealthy = false
     this.#started = text
-    this.#beganSilent = runtime.isUsedBy(text) && !runtime.isUp(CONTAINERD)
+    const { untilUs } = runtime.latestFault
+    const isUpUnseen = untilUs > 0 && nowUs - untilUs < this.#lookUs()
+    this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
     if (startedBy !== 'systemd') this.#forget()
   }
 

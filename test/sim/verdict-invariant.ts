@@ -55,6 +55,8 @@ export class VerdictInvariant implements KubeletObserver {
    * starts are manual ones with an invocation of their own: the agent takes this one for its own.
    */
   #takenForOwn: string | undefined
+  /** When kubelet was last found to be kept down. undefined: it is not. */
+  #keptDownUs: number | undefined
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -85,9 +87,10 @@ export class VerdictInvariant implements KubeletObserver {
     if (bootId !== this.#boot) for (const text of this.#facts.keys()) this.#change(text, { illFromUs: Number.NEGATIVE_INFINITY })
     this.#boot = bootId
     const { process } = unit
-    // None is to blame while none can start.
+    // None is to blame while none can start: the time of its illness stands still.
     const isKeptDown = process === undefined && (unit.isLeftByDependency || unit.isDependencyFailing)
-    if (isKeptDown) this.#change(this.#world.nextText() ?? '', { illFromUs: nowUs })
+    if (isKeptDown) this.#standStill(this.#world.nextText() ?? '', nowUs - (this.#keptDownUs ?? nowUs))
+    this.#keptDownUs = isKeptDown ? nowUs : undefined
     // Without healthz, only the word of systemd that it is ready tells that a kubelet is well.
     const isWell = unit.isHealthy() && unit.activity !== 'starting'
     if (process !== undefined && (isWell || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
@@ -191,6 +194,12 @@ export class VerdictInvariant implements KubeletObserver {
 
   #of(text: string): Facts {
     return this.#facts.get(text) ?? NOTHING
+  }
+
+  /** Where nothing is known of before, the time begins. */
+  #standStill(text: string, us: number): void {
+    const { illFromUs } = this.#of(text)
+    this.#change(text, { illFromUs: Number.isFinite(illFromUs) ? illFromUs + us : this.#world.nowUs })
   }
 
   #change(text: string, change: Partial<Facts>): void {
