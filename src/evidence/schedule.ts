@@ -111,9 +111,7 @@ function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseli
 
 /** Questions that the API server did not answer, and may answer while the restart waits. */
 function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
-  return unread.filter(
-    ({ question, kind }) => kind === 'unreachable' && isTaken(question) && API_QUESTIONS.includes(question) && isAsked(question, policy),
-  )
+  return unread.filter(({ question, kind }) => kind === 'unreachable' && isTaken(question) && isAsked(question, policy))
 }
 
 /**
@@ -274,14 +272,12 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
  * @param candidate the content that the node would claim to start
  */
 export function findEvidenceAccess(snapshot: Snapshot, candidate: TrialKey): RolloutNode['evidence'] {
-  const { evidence, running, unit, policy } = snapshot
+  const { running, unit, policy } = snapshot
   // Evidence cannot be read while kubelet is down, and some node has to start the fix.
   if (running.kind !== 'known' || unit.kind === 'unknown' || unit.activity !== 'running') return { kind: 'readable' }
-  const baseline = evidence?.baseline
-  const isTaken = baseline?.candidate === candidate && baseline.invocationId === running.invocationId && !isBaselineOld(snapshot)
-  const missing = missingBeforeClaim(isTaken ? baseline : undefined, policy.evidence)
-  if (missing.length > 0) return { kind: 'unread' }
-  const problems = baseline === undefined || !isTaken ? [] : listProblems(baseline, policy.evidence)
+  const baseline = isBaselineOld(snapshot) ? undefined : findTaken(snapshot, candidate)
+  if (missingBeforeClaim(baseline, policy.evidence).length > 0) return { kind: 'unread' }
+  const problems = baseline === undefined ? [] : listProblems(baseline, policy.evidence)
   return problems.length === 0 ? { kind: 'readable' } : { kind: 'unreadable', detail: problems.join('; ') }
 }
 

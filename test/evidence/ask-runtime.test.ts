@@ -156,3 +156,164 @@ t.test('kubelet follows a symbolic link in its directory, and so does the agent'
   t.match(after, { manifests: [{ path, podName: 'other' }] })
   t.ok(after.kind === 'found' && (after.manifests[0]?.modifiedAtMs ?? 0) > 1e6, 'a link that was turned is as new as that')
 })
+
+t.test('a pod has the latest start of its sandboxes, and runs or is held by any of them', async (t) => {
+  const [ready, dead] = [sandbox({ id: 's1', createdAtMs: 7 }), sandbox({ id: 's0', createdAtMs: 5, state: 'not-ready' })]
+  const find = (sandboxes: readonly PodSandbox[], ...containers: readonly RuntimeContainer[]) => findStaticPods({ sandboxes, containers })
+  const runs = [{ ...ETCD, isRunning: true, isHeld: false, startedAtMs: 7 }]
+  const isHeld = [{ ...ETCD, isRunning: false, isHeld: true, startedAtMs: 7 }]
+  const isDown = [{ ...ETCD, isRunning: false, isHeld: false, startedAtMs: 7 }]
+  for (const sandboxes of [
+    [ready, dead],
+    [dead, ready],
+  ]) {
+    t.strictSame(find(sandboxes, container('s1', 'running')), runs)
+    t.strictSame(find(sandboxes, container('s1', 'exited')), isHeld)
+    t.strictSame(find(sandboxes, container('s0', 'running')), isDown)
+    t.strictSame(find(sandboxes, container('s0', 'exited')), isDown)
+    t.strictSame(find(sandboxes, container('other', 'running')), isDown)
+    t.strictSame(find(sandboxes, container('s1', 'created')), isDown)
+  }
+  const again = sandbox({ id: 's2', createdAtMs: 6 })
+  for (const sandboxes of [
+    [ready, again],
+    [again, ready],
+  ])
+    t.strictSame(find(sandboxes, container('s1', 'exited'), container('s2', 'running')), runs, 'one runs, and another has ended')
+  t.equal(find([ready, sandbox({ configHash: 'h2' })]).length, 2)
+})
+
+t.test('which manifests are of a pod that may complete', async (t) => {
+  const path = '/etc/kubernetes/manifests/etcd.yaml'
+  const mayComplete = async (policy: string) => {
+    const files = filesWith({ [path]: `metadata:\n  name: etcd\nspec:\n  ${policy}\n` })
+    const answer = await askRuntime(answers({ ok: true, value: status }), files)['static-pods']({ ...about, manifests: [path] })
+    return answer.kind === 'found' && answer.manifests[0]?.names.length === 0
+  }
+  for (const policy of ['restartPolicy: Never', 'restartPolicy:OnFailure', '"restartPolicy" : "Never"', "'restartPolicy':  'OnFailure'"])
+    t.equal(await mayComplete(policy), true, policy)
+  for (const policy of [
+    'restartPolicy: Always',
+    'restartPolicy: NeverMore',
+    'restart: Never',
+    'restartPolicyX: Never',
+    'restartPolicy: IfNever',
+  ])
+    t.equal(await mayComplete(policy), false, policy)
+})
+
+t.test('which texts are the values of a field `name`', async (t) => {
+  const name = 'a1-b.c'
+  for (const text of [
+    'name: N',
+    '  name: N',
+    '- name: N',
+    '-name: N',
+    '{name: N}',
+    '{a: b,name: N}',
+    '"name":"N"',
+    "'name' : 'N'",
+    'name:N',
+    'name:  N,',
+    'a\nname: N\nb',
+  ])
+    t.same(findNames(text.replace('N', name)), [name], text)
+  for (const text of ['surname: N', 'names: N', 'name N', 'name: _N', 'name: -N', 'name: .N', 'name: N_', 'name: N/x', 'name: XN'])
+    t.same(findNames(text.replace('N', name)), [], text)
+  t.same(findNames(`name: ${'a'.repeat(253)}`), ['a'.repeat(253)])
+  t.same(findNames(`name: ${'a'.repeat(254)}`), [], 'too long for a name')
+  t.same(findNames('name: a\nname: b\nname: a'), ['a', 'b'])
+  t.equal(findNames(Array.from({ length: 201 }, (_, index) => `name: n${index}`).join('\n')).length, 200)
+})
+
+t.test('what is no name of the pod in its manifest', async (t) => {
+  for (const [text, name] of [
+    ['  {"metadata": {"name": "etcd"}}', 'etcd'],
+    ['{"metadata": {"name": 7}}', undefined],
+    ['{"metadata": null}', undefined],
+    ['{"metadata": {}}', undefined],
+    ['{}', undefined],
+    ['metadata:\n  name: etcd\n  name: other\n', undefined],
+    ['metadata:\n  labels:\n    name: other\n', undefined],
+    ['metadata:\n    labels: {}\n  name: etcd\n', undefined],
+    ['metadata:\nname: etcd\n', undefined],
+    ['metadata:x\n  name: etcd\n', undefined],
+    ['xmetadata:\n  name: etcd\n', undefined],
+    ['  metadata:\n  name: etcd\n', undefined],
+    ['metadata: x # of it\n  name: etcd\n', undefined],
+    ['metadata:   \n  name: etcd\n', 'etcd'],
+    ['metadata:# of it\n  name: etcd\n', 'etcd'],
+    ['metadata:\n# at the margin\n \n  name: etcd\n', 'etcd'],
+    ['metadata:\n  a: "x # y"\n  name: etcd\n', 'etcd'],
+    ['metadata:\n  name: ETCD\n', undefined],
+    ['spec:\n  name: x\nmetadata:\n  name: etcd\nstatus:\n  name: y\n', 'etcd'],
+  ] as const)
+    t.equal(findPodName(text), name, text)
+})
+
+/** @param entries by their paths. An Error is thrown by each way to read it. */
+function fakeFiles(
+  entries: Readonly<Record<string, { size?: number; text?: string; mtimeMs?: number; linkMs?: number; names?: string[] } | Error>>,
+) {
+  const find = (path: string) => {
+    const entry = entries[path]
+    if (entry instanceof Error) throw entry
+    return entry
+  }
+  return {
+    read(path: string) {
+      const text = find(path)?.text
+      return text === undefined ? undefined : Buffer.from(text)
+    },
+    list: (path: string) => find(path)?.names,
+    stat(path: string, links?: 'follow') {
+      const entry = find(path)
+      if (entry === undefined || (links === undefined && entry.linkMs === undefined)) return undefined
+      const { names, size = 1, mtimeMs = 1, linkMs = 0 } = entry
+      const kind = names === undefined ? ('file' as const) : ('directory' as const)
+      return { kind, mode: 0, uid: 0, gid: 0, size, mtimeMs: links === undefined ? linkMs : mtimeMs, identity: '' }
+    },
+  }
+}
+
+t.test('a file that cannot be read is left out, and hides no other', async (t) => {
+  const read = async (entries: Parameters<typeof fakeFiles>[0], manifests: readonly string[]) => {
+    const answer = await askRuntime(answers({ ok: true, value: status }), fakeFiles(entries))['static-pods']({ ...about, manifests })
+    return answer.kind === 'found' ? answer.manifests.map(({ path, modifiedAtMs }) => `${path} ${modifiedAtMs}`) : answer
+  }
+  const good = { text: 'metadata:\n  name: etcd', mtimeMs: 5, linkMs: 3 }
+  const { linkMs: _, ...unlinked } = good
+  const broken = new Error('EIO')
+  t.same(
+    await read(
+      {
+        '/m': { names: ['.a', 'b', 'c', 'd', 'e', 'f'] },
+        '/m/.a': good,
+        '/m/b': broken,
+        '/m/c': good,
+        '/m/d': { names: [] },
+        '/m/e': { size: 1 },
+      },
+      ['/m'],
+    ),
+    ['/m/c 5'],
+  )
+  t.same(await read({ '/m': broken, '/n': good }, ['/m', '/gone', '/n']), ['/n 5'])
+  t.same(await read({ '/n': { ...good, linkMs: 9 } }, ['/n']), ['/n 9'], 'a link that was turned is as new as that')
+  t.same(await read({ '/n': unlinked }, ['/n']), ['/n 5'], 'it was removed meanwhile')
+  t.same(await read({ '/n': { ...good, size: 256 * 1024 } }, ['/n']), ['/n 5'])
+  t.same(await read({ '/n': { ...good, size: 256 * 1024 + 1 } }, ['/n']), [])
+  const names = Array.from({ length: 101 }, (_, index) => `${index}`)
+  const many = Object.fromEntries(names.map((name) => [`/m/${name}`, good]))
+  t.match(await read({ '/m': { names }, ...many }, ['/m']), { length: 100 })
+})
+
+t.test('why the runtime was not asked', async (t) => {
+  const nothing = { kind: 'not-asked', detail: 'no CRI socket of a container runtime is known' }
+  const ask = askRuntime(answers({ ok: true, value: status }, { ok: false, why: 'not-trusted', detail: 'gone' }), filesWith({}))
+  const noSocket = { ...about, runtimeSocket: undefined }
+  t.strictSame(await ask.runtime(noSocket), nothing)
+  t.strictSame(await ask['static-pods'](noSocket), nothing)
+  t.strictSame(await ask['static-pods'](about), { kind: 'not-asked', detail: 'the container runtime lists no pods: gone' })
+  t.strictSame(await ask.runtime(about), { kind: 'answered', endpoint: '/run/x.sock', detail: '' })
+})
