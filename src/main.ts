@@ -69,7 +69,7 @@ const platform = `node ${process.versions.node}, ${process.platform}/${process.a
 if (isPluginStart(process.argv[1])) {
   const { completePlugin, startPlugin } = await import('./compose/plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
-  await exitAfterOutput(await start(args, { terminal, platform, yaml, env: process.env }))
+  await exitAfterOutput(await start(args, { terminal, platform, yaml, env: process.env, helperProgram }))
 }
 const world: AgentWorld = {
   terminal,

@@ -65,6 +65,7 @@ const ADAPTERS: readonly string[] = [
   'directory/watch-directory.ts',
   'evidence/serving-probe.ts',
   'helper/helper-process.ts',
+  'helper/time-limit.ts',
   'kube/credentials.ts',
   'kube/dial.ts',
   'kube/http1-pool.ts',

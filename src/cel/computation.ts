@@ -14,6 +14,12 @@ export interface Computation {
   readonly node: NodeShown | undefined
 }
 
+/** The same for many Nodes. */
+export interface Computations {
+  readonly expressions: readonly string[]
+  readonly nodes: readonly (NodeShown | undefined)[]
+}
+
 const isTrue = (value: unknown): value is true => value === true
 const isFalse = (value: unknown): value is false => value === false
 const isNull = (value: unknown): value is null => value === null

@@ -4,7 +4,7 @@
  * that each field comes from: for the documents and texts of `validate`, `diff` and `status`. A
  * text fits 80 columns, unless one name alone is longer. Pure.
  */
-import type { LayeredField } from '../decision/desired.ts'
+import type { ComputedField, LayeredField } from '../decision/desired.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath, valueAt } from '../kubelet/field-path.ts'
 import { type ConfigLayer, layOver, listFields } from '../overlay/layers.ts'
@@ -83,6 +83,20 @@ function hasEffect({ path, removed }: LayeredField, config: KubeletConfig): bool
 
 export function documentField({ path, layer, removed = false }: LayeredField): FieldDocument {
   return { path: formatPath(path), steps: path, layer, removed }
+}
+
+/** The computed fields that no later layer replaces. */
+export function listComputed(computed: readonly ComputedField[] = [], fields: readonly FieldDocument[] | null): readonly ComputedField[] {
+  const isIn = (field: string, path: string) => field === path || [`${path}.`, `${path}[`].some((start) => field.startsWith(start))
+  return computed.filter(({ field, layer }) => fields?.some((later) => later.layer !== layer && isIn(field, later.path)) !== true)
+}
+
+/** No line: nothing is computed. */
+export function renderComputed(computed: readonly ComputedField[], color: boolean): string[] {
+  return [...new Set(computed.map(({ layer }) => layer))].flatMap((layer) => [
+    paint({ text: `Computed from what the Node shows, by ${plainText(layer)}:`, tone: 'strong' }, color),
+    ...computed.filter((each) => each.layer === layer).map(({ field, value }) => plainText(`  ${field}: ${value}`)),
+  ])
 }
 
 const COLUMNS = 80

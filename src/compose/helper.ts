@@ -5,10 +5,11 @@
  * `/configz`.
  */
 import { createInterface } from 'node:readline'
-import type { Computation } from '../cel/computation.ts'
+import type { Computation, Computations } from '../cel/computation.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
 import { HelperServer } from '../helper/server.ts'
+import { within } from '../helper/time-limit.ts'
 import { BoundedYaml } from '../kubelet/bounded-yaml.ts'
 import { readMachineFacts } from '../kubelet/node-facts.ts'
 import type { PreflightRequest } from '../ports/preflight.ts'
@@ -31,28 +32,63 @@ export interface HelperContext {
   readonly yamlChild: string
 }
 
+/** The machine of the plugin is no node: it has values computed, and nothing else. */
+type Context = HelperContext | { readonly version: string }
+
+/** Longer than anybody waits for the answer: by then, whoever asked is gone. */
+const EVALUATE_MS = 15_000
+
+const openEvaluator = async () => new (await import('../cel/evaluator.ts')).Evaluator()
+
+/** @param context as it is now */
+function openNode(context: () => Context, signal: AbortSignal) {
+  const onNode = (): HelperContext => {
+    const latest = context()
+    if ('settings' in latest) return latest
+    throw new Error('there are no settings of a node')
+  }
+  const { settings: atStart, yamlChild, standIn } = onNode()
+  const yaml = new BoundedYaml({ child: yamlChild })
+  const beside = openBeside(atStart, { clock: new BootClock(), yaml, standIn })
+  // Writes what kubelets have judged.
+  const stores = { ...beside.stores, files: new DurableFiles(new NodeDisk()) }
+  return { yaml, inspection: openInspection({ ...beside, settings: () => onNode().settings, stores, signal, versions: memory }) }
+}
+
 const memory = new Map<string, VersionAnswer>()
-const server = new HelperServer<HelperContext>({
+const server = new HelperServer<Context>({
   version: AGENT_VERSION,
   open(context, signal) {
-    const { settings: atStart, yamlChild, standIn } = context()
-    const yaml = new BoundedYaml({ child: yamlChild })
-    const beside = openBeside(atStart, { clock: new BootClock(), yaml, standIn })
-    // Writes what kubelets have judged.
-    const stores = { ...beside.stores, files: new DurableFiles(new NodeDisk()) }
-    const inspection = openInspection({ ...beside, settings: () => context().settings, stores, signal, versions: memory })
+    let opened: ReturnType<typeof openNode> | undefined
+    const node = () => {
+      opened ??= openNode(context, signal)
+      return opened
+    }
     return {
-      warm: (_, binary: string | undefined) => inspection.versionOf(binary).then(() => null),
-      check: (stopped, candidate: PreflightRequest) => inspection.checkCandidate(candidate, stopped),
-      fallback: (_, candidate: PreflightRequest) => checkFallback(candidate, yaml, (fallback) => inspection.remarkOnFallback(fallback)),
-      configz: (_, unit: KnownUnit) => inspection.readRunningConfig(unit),
+      warm: (_, binary: string | undefined) =>
+        node()
+          .inspection.versionOf(binary)
+          .then(() => null),
+      check: (stopped, candidate: PreflightRequest) => node().inspection.checkCandidate(candidate, stopped),
+      fallback: (_, candidate: PreflightRequest) => {
+        const { inspection, yaml } = node()
+        return checkFallback(candidate, yaml, (fallback) => inspection.remarkOnFallback(fallback))
+      },
+      configz: (_, unit: KnownUnit) => node().inspection.readRunningConfig(unit),
       compare: (_, configz: unknown, unit: KnownUnit, path: string | undefined) =>
-        inspection.compareConfigz(configz, unit, path ?? undefined),
+        node().inspection.compareConfigz(configz, unit, path ?? undefined),
       facts: () => readMachineFacts(),
-      evaluate: async (_, computation: Computation) => new (await import('../cel/evaluator.ts')).Evaluator().evaluate(computation),
+      evaluate: async (_, computation: Computation) => {
+        const evaluator = await openEvaluator()
+        return within(EVALUATE_MS, () => evaluator.evaluate(computation))
+      },
+      evaluateEach: async (_, { expressions, nodes }: Computations) => {
+        const evaluator = await openEvaluator()
+        return within(EVALUATE_MS, () => nodes.map((node) => evaluator.evaluate({ expressions, node })))
+      },
       timeZone: (_, ...asked: Parameters<typeof answerTimeZone>) => answerTimeZone(...asked),
       forget: () => {
-        inspection.forget()
+        node().inspection.forget()
         return null
       },
     }

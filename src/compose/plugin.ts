@@ -17,6 +17,7 @@ import { PLUGIN_PROGRAM, preparePlugin } from '../command/plugin/program.ts'
 import { readInput } from '../command/read-input.ts'
 import { runProgram } from '../command/run-program.ts'
 import type { Terminal } from '../command/terminal.ts'
+import { type HelperOptions, HelperProcess } from '../helper/helper-process.ts'
 import { readUserKubeconfig } from '../kube/credentials.ts'
 import { listKubeconfigs } from '../kube/kubeconfig.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
@@ -28,6 +29,7 @@ interface PluginStart {
   readonly platform: string
   readonly yaml: YamlReader
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
 }
 
 /** @returns the exit code: of the command, or as a shell has it of what a signal ended */
@@ -60,7 +62,7 @@ export async function completePlugin(args: readonly string[], start: PluginStart
 }
 
 /** @throws Failure: why there is no cluster to talk to */
-function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStart, signal: AbortSignal): PluginContext {
+function open(shared: CommandLine['shared'], { terminal, yaml, env, helperProgram }: PluginStart, signal: AbortSignal): PluginContext {
   const reading = readUserKubeconfig(
     { files: listKubeconfigs(shared.kubeconfig, env.KUBECONFIG, homedir()), context: shared.context || undefined },
     Date.now,
@@ -82,7 +84,7 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
     readInput,
     formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,
-    openEvaluator: async () => new (await import('../cel/evaluator.ts')).Evaluator(),
+    helper: new HelperProcess({ ...helperProgram, context: () => ({ version: AGENT_VERSION }) }),
     inspect: async (config, version, from) => (await import('../preflight/parts.ts')).inspectConfig(config, version, yaml, from),
     compare: async (before, after, version) => (await import('../preflight/parts.ts')).listConfigChanges(before, after, version),
   }

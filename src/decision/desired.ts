@@ -33,6 +33,8 @@ export type ConfigMapView =
       readonly factsSinceUs?: number | undefined
       /** Which fields of `rendered` do not come from the lowest. undefined: nothing is merged. */
       readonly fields?: readonly LayeredField[] | undefined
+      /** Which of them were computed from what the Node shows. undefined: none. */
+      readonly computed?: readonly ComputedField[] | undefined
       /** The data that kubelet gets in place of `data`: this node makes it by merging. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
@@ -48,6 +50,10 @@ const isLayeredField = shape({
   removed: optional(isFlag),
 })
 export type LayeredField = TypeOf<typeof isLayeredField>
+
+/** A field that was computed: its value as JSON, perhaps cut, and the text that computes it. */
+const isComputedField = shape({ field: isText, value: isText, layer: isText })
+export type ComputedField = TypeOf<typeof isComputedField>
 
 export type FoundConfigMap = Extract<ConfigMapView, { kind: 'found' }>
 
@@ -143,6 +149,8 @@ export const isChannelState = shape({
   layers: optional(listOf(isText)),
   /** The fields of the config that was assigned last, with its overlay: as `layers`. */
   fields: optional(listOf(isLayeredField)),
+  /** The computed ones of it: as `layers`. */
+  computed: optional(listOf(isComputedField)),
 })
 export type ChannelState = TypeOf<typeof isChannelState>
 

@@ -100,7 +100,8 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
     before?.problem === channelState.problem &&
     before?.nodeHash === channelState.nodeHash &&
     isDeepStrictEqual(before?.layers, channelState.layers) &&
-    isDeepStrictEqual(before?.fields, channelState.fields)
+    isDeepStrictEqual(before?.fields, channelState.fields) &&
+    isDeepStrictEqual(before?.computed, channelState.computed)
   return isKnown ? undefined : { kind: 'record-channel', channelState }
 }
 
@@ -117,14 +118,14 @@ function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: b
 }
 
 /** For `status`, which asks nobody. While they are not known, those of what is assigned stand. */
-function layersToRecord({ desired, recordedChannelState: before }: Snapshot): Pick<ChannelState, 'layers' | 'fields'> {
+function layersToRecord({ desired, recordedChannelState: before }: Snapshot): Pick<ChannelState, 'layers' | 'fields' | 'computed'> {
   const isFound = desired.kind === 'config-map' && desired.object.kind === 'found'
-  const { mergedFrom: layers, fields } = isFound ? desired.object : desired.kind === 'local' ? {} : asRecorded(before)
-  return { ...(layers !== undefined && { layers }), ...(fields !== undefined && { fields }) }
+  const { mergedFrom: layers, fields, computed } = isFound ? desired.object : desired.kind === 'local' ? {} : asRecorded(before)
+  return { ...(layers !== undefined && { layers }), ...(fields !== undefined && { fields }), ...(computed && { computed }) }
 }
 
-function asRecorded(before: ChannelState | undefined): Pick<FoundConfigMap, 'mergedFrom' | 'fields'> {
-  return { mergedFrom: before?.layers, fields: before?.fields }
+function asRecorded(before: ChannelState | undefined): Pick<FoundConfigMap, 'mergedFrom' | 'fields' | 'computed'> {
+  return { mergedFrom: before?.layers, fields: before?.fields, computed: before?.computed }
 }
 
 /**

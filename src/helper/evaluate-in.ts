@@ -4,10 +4,11 @@
  * helper evaluates each expression by itself: one that takes too much is at fault, and nothing else
  * that the helper was asked.
  */
-import { type Computation, isComputationResult } from '../cel/computation.ts'
+import { type Computation, type ComputationResult, type Computations, isComputationResult } from '../cel/computation.ts'
 import type { Evaluate } from '../overlay/computed.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
 import { LimitError } from '../values/errors.ts'
+import { listOf } from '../values/json-shape.ts'
 import type { Helper } from './helper-process.ts'
 
 /** Of the expressions of one text, which normally take milliseconds. */
@@ -41,4 +42,31 @@ export function evaluateIn(helper: Helper, node: NodeShown | undefined, { nowMs,
     }
     return { ok: true, values: node === undefined ? null : values }
   }
+}
+
+/** Of a fleet. */
+const ALL_MS = 30_000
+/** So many Nodes in one message: some 500 KB. */
+const NODES_AT_ONCE = 200
+const isEach = listOf(isComputationResult)
+
+/**
+ * The values of one text for each of many nodes, in their order.
+ * @throws LimitError where they take too much together
+ */
+export async function evaluateForEach(
+  helper: Helper,
+  expressions: readonly string[],
+  nodes: readonly (NodeShown | undefined)[],
+  { nowMs, signal }: Bounds,
+): Promise<readonly ComputationResult[]> {
+  const endMs = nowMs() + ALL_MS
+  const results: ComputationResult[] = []
+  for (let from = 0; from < nodes.length; from += NODES_AT_ONCE) {
+    const limitMs = Math.min(COMPUTE_MS, endMs - nowMs())
+    if (limitMs <= 0) throw new LimitError(`it takes more than ${ALL_MS / 1000} s for ${nodes.length} nodes`)
+    const computations: Computations = { expressions, nodes: nodes.slice(from, from + NODES_AT_ONCE) }
+    results.push(...(await helper.ask('evaluateEach', [computations], { check: isEach, limitMs, signal })))
+  }
+  return results
 }

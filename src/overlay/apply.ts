@@ -5,12 +5,13 @@
  * is: neither local config nor a config without them is what was configured.
  */
 
-import type { ChannelState, Desired, FoundConfigMap, Rendered } from '../decision/desired.ts'
+import type { ChannelState, ComputedField, Desired, FoundConfigMap, Rendered } from '../decision/desired.ts'
 import { BASE_ERROR, COMPUTED_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView, NodeView } from '../ports/assignment-source.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import type { NodeShown } from '../subject/node-shown.ts'
+import { cutToBytes } from '../values/cut.ts'
 import { type ComputedValue, type Evaluate, mayCompute } from './computed.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
@@ -125,9 +126,21 @@ export function applyPart(
     kind: 'applied',
     desired: {
       ...desired,
-      object: { ...object, rendered: result.rendered, mergedFrom, fields, ...(factsSinceUs !== undefined && { factsSinceUs }) },
+      object: {
+        ...{ ...object, rendered: result.rendered, mergedFrom, fields },
+        ...(factsSinceUs !== undefined && { factsSinceUs }),
+        ...(result.computed.length > 0 && { computed: result.computed.map((value) => toField(value, nameConfigMap(ref))) }),
+      },
     },
   }
+}
+
+/** For people. */
+const LONGEST_VALUE = 100
+
+/** @param own the name of the assigned text */
+function toField({ field, value, of: text }: ComputedValue, own: string): ComputedField {
+  return { field, value: cutToBytes(JSON.stringify(value), LONGEST_VALUE), layer: text ?? own }
 }
 
 type Assigned = Extract<Desired, { kind: 'config-map' }>

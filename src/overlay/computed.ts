@@ -49,6 +49,8 @@ interface ComputedText {
 export interface ComputedValue {
   readonly field: string
   readonly value: unknown
+  /** The text that computes it. undefined: the assigned one. */
+  readonly of?: string
 }
 
 type Filled = { readonly ok: true; readonly fields: JsonObject; readonly values: readonly ComputedValue[] } | Refusal

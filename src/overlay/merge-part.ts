@@ -83,7 +83,8 @@ export async function mergePart(
   const over = await readPatches(layers, 'layer', readers)
   if (!over.ok) return over
   const patches = [...under.patches, ...own.patches, ...over.patches]
-  const computed = [...(read.computed ?? []), ...under.computed, ...own.computed, ...over.computed]
+  const lowest = (read.computed ?? []).map((value) => (root === undefined ? value : { ...value, of: name }))
+  const computed = [...lowest, ...under.computed, ...own.computed, ...over.computed]
   if (root?.staysBelow === true) return compose(data, key, read.value, patches, computed)
   // Kubelet reads the result from another directory.
   const absolute = root?.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
@@ -127,7 +128,7 @@ async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'la
     const reading = await readPatch(Buffer.from(text), yaml, evaluate)
     if (!reading.ok) return { ok: false, fault: reading.computes === true ? 'computed' : fault, detail: `${name}: ${reading.detail}` }
     patches.push(reading.patch)
-    computed.push(...(reading.computed ?? []))
+    computed.push(...(reading.computed ?? []).map((value) => (fault === 'part' ? value : { ...value, of: name })))
   }
   return { ok: true, patches, computed }
 }

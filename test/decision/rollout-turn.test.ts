@@ -270,6 +270,16 @@ t.test('whether it was started is kept on disk', async (t) => {
   t.match(marked, [{ contents: [other, { content: contentOf(B), ownEdit: true }] }], 'and so is that only the overlay was edited')
 })
 
+t.test('a node that refuses the content claims no place, and halts nothing: others may know the kind of its text', async (t) => {
+  const refused = { ...staged(C), ...judged(verdict(C, 'refused')) }
+  for (const facts of [refused, { ...refused, ...turn(C, GO) }]) {
+    const node = describeRolloutSubject(snapshot(facts))?.node
+    t.match(node?.ready, { ok: false })
+    t.equal(node?.verdict, undefined, 'no veto: it was never started')
+    t.not(decide(facts).kind, 'activate')
+  }
+})
+
 t.test('another overlay on a content that kubelet runs is only spread, whatever its rollout says', async (t) => {
   const before = { hash: hashOf(B), content: contentOf(A) }
   const [staging] = staged(B).stagings ?? []

@@ -6,6 +6,7 @@ import type { FoundConfigMap } from '../../src/decision/desired.ts'
 import { hashObject } from '../../src/decision/rollout-hash.ts'
 import { decodeText } from '../../src/kubelet/decode.ts'
 import { mergeOnce } from '../../src/overlay/apply.ts'
+import { readPatch } from '../../src/overlay/render.ts'
 import type { NodeShown } from '../../src/subject/node-shown.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { SIZES, type Size, sizeOf } from './content.ts'
@@ -61,4 +62,11 @@ t.test('an agent from before computed values refuses the text: a fleet of two ve
     ok: false,
     detail: /^kind must be KubeletConfiguration, but is "ComputedKubeletConfiguration"/,
   })
+  // As it read each part, base and layer: as the overlay is still read.
+  t.match(await readPatch(Buffer.from(TEXT), IN_PLACE), {
+    ok: false,
+    detail: /^apiVersion is not kubelet.config.k8s.io\/v1beta1, and no other/,
+  })
+  const byKindAlone = TEXT.replace('kubelet-cfg-agent.io/v1alpha1', 'kubelet.config.k8s.io/v1beta1')
+  t.match(await readPatch(Buffer.from(byKindAlone), IN_PLACE), { ok: false, detail: /^kind is not KubeletConfiguration, and no other/ })
 })

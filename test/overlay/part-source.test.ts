@@ -319,7 +319,8 @@ t.test('a config that computes values waits for the Node, and follows what that 
   world.view = shows('4')
   const four = await pass(0)
   t.match(textOf(four), { kind: 'KubeletConfiguration', maxPods: 80 })
-  t.match(four, { object: { mergedFrom: ['ConfigMap kube-system/x:kubelet'] } })
+  const layer = 'ConfigMap kube-system/x:kubelet'
+  t.match(four, { object: { mergedFrom: [layer], computed: [{ field: 'maxPods', value: '80', layer }] } })
   world.view = shows('4', { zone: 'b' })
   t.same(resolveDesired(await pass(0)), resolveDesired(four))
   world.view = shows('8')

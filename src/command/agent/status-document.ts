@@ -4,6 +4,7 @@
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
 
+import type { ComputedField } from '../../decision/desired.ts'
 import { describePause, findPause, latestChannelState } from '../../decision/find-pause.ts'
 import { heldSources } from '../../decision/held-sources.ts'
 import { isNamed, listOfBoot, listRequested, type RestartRecord } from '../../decision/records.ts'
@@ -42,15 +43,16 @@ import { explain } from './explain.ts'
 export type StatusDocument = ReturnType<typeof documentStatus>
 
 /** Facts that are read besides the Snapshot. */
-interface StatusFacts {
+export interface StatusFacts {
   readonly agent: AgentPresence
   readonly lastReport: LastReport | undefined
   readonly merged: MergedDocument
+  readonly computed: readonly ComputedField[]
   readonly overlay: OverlayView
   readonly misread: readonly Difference[] | undefined
 }
 
-export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, overlay, misread }: StatusFacts) {
+export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, computed, overlay, misread }: StatusFacts) {
   const { unit, nextStart, requests, policy } = snapshot
   const { target, phase, detail, trialRemainingUs, waitRemainingUs } = explain(snapshot)
   const pause = findPause(snapshot)
@@ -97,6 +99,8 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
      * is not merged. `fields` null: not known, or a layer sets far more than any config has.
      */
     ...merged,
+    /** Its fields that are computed from what the Node shows, with their values as JSON, perhaps cut. */
+    computed,
     /**
      * The last report of an agent, as the condition of the Node has it. null: none since the node
      * booted.

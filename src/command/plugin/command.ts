@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The commands of the kubectl plugin, and how they reach the cluster and the terminal. */
-import type { Computation, ComputationResult } from '../../cel/computation.ts'
+import type { Helper } from '../../helper/helper-process.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
@@ -37,8 +37,8 @@ export interface PluginContext {
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
   formatYaml(value: unknown): Promise<string>
   ask(question: string): Promise<Consent>
-  /** Evaluates expressions. */
-  openEvaluator(): Promise<{ evaluate(computation: Computation): ComputationResult }>
+  /** Evaluates expressions, which may take too much: never in this process. */
+  readonly helper: Helper
   /**
    * The rules of preflight that need no node, for a kubelet of this version.
    *

@@ -3,7 +3,9 @@
  * The values that a config computes on each of many nodes, before they happen: which values how
  * many nodes get, and on which an expression fails. Pure but for what is passed in.
  */
+import { evaluateForEach, evaluateIn } from '../../helper/evaluate-in.ts'
 import { type ComputedValue, fillIn, isComputedText, mayCompute, readComputed } from '../../overlay/computed.ts'
+import { LimitError } from '../../values/errors.ts'
 import { Failure } from '../command.ts'
 import { foldText, plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
@@ -23,15 +25,12 @@ export interface ComputedForecast {
   readonly failing: ReadonlyMap<string, readonly NodeState[]>
 }
 
-/** For all nodes together. An expression has no bound of its own. */
-const LIMIT_US = 30_000_000
-
 /**
  * @returns undefined: the text computes nothing
  * @throws Failure where the text itself is at fault, or takes too long
  */
 export async function forecast(
-  { yaml, openEvaluator, monotonicUs }: PluginContext,
+  { yaml, helper, monotonicUs, signal }: PluginContext,
   name: string,
   text: string,
   nodes: readonly NodeState[],
@@ -41,14 +40,19 @@ export async function forecast(
   const reading = readComputed(parsed)
   if (!reading.ok) throw new Failure(`${name}: ${reading.detail}`)
   const expressions = reading.text.fields.map((field) => field.text)
-  const evaluator = await openEvaluator()
-  const read = fillIn(reading.text, evaluator.evaluate({ expressions, node: undefined }))
+  const bounds = { nowMs: () => monotonicUs() / 1000, signal }
+  const read = fillIn(reading.text, await evaluateIn(helper, undefined, bounds)(expressions))
   if (!read.ok) throw new Failure(`${name}: ${read.detail}`)
+  const shown = nodes.map((node) => node.shown)
+  const results = await evaluateForEach(helper, expressions, shown, bounds).catch((error: unknown) => {
+    throw error instanceof LimitError ? new Failure(`${name}: its expressions take too much: ${error.message}`) : error
+  })
   const groups = new Map<string, { readonly values: readonly ComputedValue[]; readonly nodes: [NodeState, ...NodeState[]] }>()
   const failing = new Map<string, NodeState[]>()
-  const endUs = monotonicUs() + LIMIT_US
-  for (const node of nodes) {
-    const filled = fillIn(reading.text, evaluator.evaluate({ expressions, node: node.shown }))
+  for (const [index, node] of nodes.entries()) {
+    const result = results[index]
+    if (result === undefined) continue
+    const filled = fillIn(reading.text, result)
     if (!filled.ok) {
       const others = failing.get(filled.detail)
       if (others === undefined) failing.set(filled.detail, [node])
@@ -59,8 +63,6 @@ export async function forecast(
       if (group === undefined) groups.set(key, { values: filled.values, nodes: [node] })
       else group.nodes.push(node)
     }
-    if (monotonicUs() > endUs)
-      throw new Failure(`${name}: its expressions take more than ${LIMIT_US / 1e6} s for ${countNodes(nodes.length)}`)
   }
   return { groups: [...groups.values()].sort((a, b) => b.nodes.length - a.nodes.length), failing }
 }

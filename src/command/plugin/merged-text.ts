@@ -7,6 +7,7 @@
 
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
+import { evaluateIn } from '../../helper/evaluate-in.ts'
 import { mergeOnce } from '../../overlay/apply.ts'
 import { type Evaluate, mayCompute } from '../../overlay/computed.ts'
 import { readBases } from '../../source/base-chain.ts'
@@ -43,7 +44,7 @@ export async function mergeText(
   supposed?: Supposed,
   node?: NodeShown,
 ): Promise<MergedText> {
-  const { api, yaml, namespace, openEvaluator } = context
+  const { api, yaml, namespace, helper, monotonicUs, signal } = context
   const own = Object.hasOwn(data, KEY) ? data[KEY] : undefined
   if (own === undefined) return { ok: false, detail: `there is no key ${KEY}` }
   if (annotation === undefined && !mayCompute(own)) return { ok: true, text: own, data, isPartial: false }
@@ -60,9 +61,10 @@ export async function mergeText(
     isPartial = true
     return EMPTY_LOCAL
   }
+  const evaluateHere = evaluateIn(helper, node, { nowMs: () => monotonicUs() / 1000, signal })
   const evaluate: Evaluate = async (expressions) => {
     isPartial ||= node === undefined
-    return (await openEvaluator()).evaluate({ expressions, node })
+    return evaluateHere(expressions)
   }
   const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml, evaluate })
   if (!merged.ok) return merged

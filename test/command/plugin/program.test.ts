@@ -24,7 +24,7 @@ async function open(t: Test) {
     const child = spawn(process.execPath, ['--import', LOADER, program, ...args, '--kubeconfig', kubeconfig], { cwd: ROOT })
     return { child, code: new Promise((resolve) => child.once('exit', resolve)) }
   }
-  return { server, start }
+  return { server, start, directory }
 }
 
 t.test('a pipe gets all of a long answer', async (t) => {
@@ -80,4 +80,19 @@ t.test('off a terminal nothing is cut', async (t) => {
   t.match(out.split('\n')[1], `${name}  ${'c'.repeat(100)}  212      Refused  `)
   t.match(out.split('\n')[1], message)
   t.match(out, new RegExp(`^${'c'.repeat(100)}  !`, 'm'))
+})
+
+t.test('an expression that takes too much ends by the limits of the helper: it eats neither memory nor time', async (t) => {
+  const { server, start, directory } = await open(t)
+  server.objects.put(nodeObject('node-1', { config: 'c' }))
+  const ten = '[0,1,2,3,4,5,6,7,8,9]'
+  const listed = [...'abcdefghi'].reduce((inner, name) => `${ten}.map(${name}, ${inner})`, "'x'")
+  const path = join(directory, 'costly.yaml')
+  const head = 'apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: ComputedKubeletConfiguration\n'
+  writeFileSync(path, `${head}computed:\n  clusterDomain: "${listed}[0]"\n`)
+  const { child, code } = start('apply', '-f', path, 'c', '--yes')
+  const [, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  t.equal(await code, 1)
+  t.match(err, /its expressions take too much: the helper ended: it took too much memory/)
+  t.equal(server.objects.get('ConfigMap', 'c', 'kube-system'), undefined, 'nothing was written')
 })

@@ -7,7 +7,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../../demo/api-server/server.ts'
-import { Evaluator } from '../../../src/cel/evaluator.ts'
 import type { Consent } from '../../../src/command/consent.ts'
 import type { PluginContext } from '../../../src/command/plugin/command.ts'
 import { PLUGIN_PROGRAM, preparePlugin } from '../../../src/command/plugin/program.ts'
@@ -17,6 +16,7 @@ import { openKubeApi } from '../../../src/compose/kube-api.ts'
 import { readUserKubeconfig } from '../../../src/kube/credentials.ts'
 import { formatDocument } from '../../../src/kubelet/yaml.ts'
 import { inspectConfig, listConfigChanges } from '../../../src/preflight/parts.ts'
+import { helperInPlace } from '../../helper/in-place-helper.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 export const NAMESPACE = 'kube-system'
@@ -75,7 +75,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
   const files = new Map<string, string>()
   let passedMs = 0
   const context: PluginWorld['context'] = {
-    openEvaluator: async () => new Evaluator(),
+    helper: helperInPlace(),
     api: openKubeApi(kubeconfig, { userAgent: 'test', wallMs: () => NOW_MS }),
     terminal: {
       out: (text) => {

@@ -8,6 +8,7 @@ import { addAnsibleNodesScenario } from './ansible-nodes.ts'
 import { addAnsibleRpmScenario } from './ansible-rpm.ts'
 import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
+import { addComputedScenarios } from './computed.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addEksScenario } from './eks.ts'
@@ -54,6 +55,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addOverlayScenarios(plane, program)
   addPaceScenarios(plane, program)
   addPartScenarios(plane, program)
+  addComputedScenarios(plane, program)
   addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
   await addAptScenario(plane, program)

@@ -10,14 +10,23 @@ import { decodeText } from '../../../kubelet/decode.ts'
 import { nameConfigMap } from '../../../overlay/find-bases.ts'
 import { INSTANCE_CONFIG, INSTANCE_FILE } from '../../../overlay/patch-set.ts'
 import { RESOLVED } from '../../../overlay/read-overlay.ts'
-import type { ConfigMapSource } from '../../../subject/config-source.ts'
+import type { ConfigMapSource, ConfigSource } from '../../../subject/config-source.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
-import { documentField, documentMerged, type MergedDocument, NOT_MERGED, renderMerged, renderMisread } from '../../merged.ts'
+import {
+  documentField,
+  documentMerged,
+  listComputed,
+  type MergedDocument,
+  NOT_MERGED,
+  renderComputed,
+  renderMerged,
+  renderMisread,
+} from '../../merged.ts'
 import { alignColumns, type Cell, formatJson, headOf, toned } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { type ConfigText, readConfigOf } from '../config-text.ts'
 import { describeAgent, describeDocument, showSeconds, TURN_WORDS, toneOfPhase } from '../document-parts.ts'
-import { describeReported, documentStatus, type StatusDocument } from '../status-document.ts'
+import { describeReported, documentStatus, type StatusDocument, type StatusFacts } from '../status-document.ts'
 
 export const statusCommand: NodeCommand = {
   name: 'status',
@@ -52,7 +61,7 @@ export async function gatherStatus(context: StatusSources): Promise<StatusDocume
     agent: context.agent(),
     lastReport: context.lastReport(snapshot.now.bootId),
     overlay: await context.readOverlay(),
-    merged: await findMerged(snapshot, context),
+    ...(await findMerged(snapshot, context)),
     misread: await context.readMisread(),
   })
 }
@@ -65,11 +74,24 @@ type LayerReaders = Pick<CommandContext, 'checkpoints' | 'files' | 'yaml' | 'mer
  */
 type Recorded = Pick<ChannelState, 'fields'> & { readonly names: readonly string[] }
 
-async function findMerged(snapshot: Snapshot, readers: LayerReaders): Promise<MergedDocument> {
-  const { assigned, unit, recordedChannelState } = snapshot
-  if (assigned.kind !== 'source') return NOT_MERGED
+type Found = Pick<StatusFacts, 'merged' | 'computed'>
+
+async function findMerged(snapshot: Snapshot, readers: LayerReaders): Promise<Found> {
+  const { assigned, recordedChannelState } = snapshot
+  if (assigned.kind !== 'source') return { merged: NOT_MERGED, computed: [] }
   const { source } = assigned
   const recorded = source === 'local' ? undefined : readRecord(recordedChannelState, source)
+  const merged = await mergeAssigned(snapshot, source, recorded, readers)
+  return { merged, computed: recorded === undefined ? [] : listComputed(recordedChannelState?.computed, merged.fields) }
+}
+
+async function mergeAssigned(
+  snapshot: Snapshot,
+  source: ConfigSource,
+  recorded: Recorded | undefined,
+  readers: LayerReaders,
+): Promise<MergedDocument> {
+  const { unit } = snapshot
   const text: ConfigText = unit.kind === 'known' ? readConfigOf(source, snapshot, unit, readers) : { ok: false, detail: unit.detail }
   const decoded = text.ok ? await decodeText(text.text, readers.yaml) : text
   if (!text.ok || !decoded.ok) return recorded === undefined ? NOT_MERGED : documentRecord(recorded)
@@ -101,6 +123,7 @@ function withOverlay(layers: readonly string[], fields: ChannelState['fields'] =
 export function renderStatus(status: StatusDocument, color: boolean): string {
   const lines = [...alignColumns(listFacts(status), color), '', ...alignColumns(listSources(status), color)]
   if (status.layers.length > 0) lines.push('', ...renderMerged(status, color))
+  if (status.computed.length > 0) lines.push('', ...renderComputed(status.computed, color))
   const misread = renderMisread(status.misread ?? undefined)
   if (misread.length > 0) lines.push('', ...misread)
   if (status.evidence.length > 0) lines.push('', ...alignColumns(listEvidence(status), color))

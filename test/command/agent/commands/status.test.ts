@@ -258,6 +258,27 @@ t.test('shows what the assigned config is merged from, and which layer each fiel
   t.match(overlaid, { layers: [OWN, 'overlay 10-size.yaml'], fields: [{ path: 'maxPods' }] })
 })
 
+t.test('shows which fields were computed, with their values and the text that computes them', async (t) => {
+  const base = 'ConfigMap kube-system/pool:kubelet'
+  const computed = [
+    { field: 'maxPods', value: '80', layer: OWN },
+    { field: 'kubeReserved.memory', value: '"512Mi"', layer: OWN },
+    { field: 'podPidsLimit', value: '100', layer: base },
+    { field: 'evictionHard["memory.available"]', value: '"1Gi"', layer: base },
+  ]
+  const fields = [
+    { path: ['maxPods'], layer: OWN },
+    { path: ['evictionHard'], layer: 'overlay 10-size.yaml' },
+  ]
+  const status = await gatherMerged({ layers: [base, OWN], fields, computed })
+  t.same(status.computed, computed.slice(0, 3), 'a later layer replaces the last one')
+  const text = renderStatus(status, false)
+  t.match(text, `Computed from what the Node shows, by ${OWN}:\n  maxPods: 80\n  kubeReserved.memory: "512Mi"\n`)
+  t.match(text, `Computed from what the Node shows, by ${base}:\n  podPidsLimit: 100\n`)
+  t.same((await gatherMerged({ layers: [base], fields: [], computed })).computed, [], 'the record is about another config')
+  t.notMatch(renderStatus(await gatherMerged({}), false), /Computed/)
+})
+
 t.test('what is not merged, and what an earlier agent wrote down', async (t) => {
   const whole = await gatherMerged({})
   t.match(whole, { layers: [], fields: [] })

@@ -104,6 +104,7 @@ exports[`test/command/agent/commands/status.test.ts > TAP > prints JSON for prog
   ],
   "layers": [],
   "fields": [],
+  "computed": [],
   "reported": null,
   "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused",
   "overlay": null,
