@@ -34,7 +34,9 @@ export class ReportInvariant {
   #conditionChanges = 0
   /** `sinceUs`: since when the node has had something to tell. undefined: it has told all. */
   #told: { readonly bootId: string; readonly slot: Slot; readonly sinceUs: number | undefined } | undefined
-  /** The agent has restarted kubelet into what the node is to run, and nothing has failed before. */
+  /**
+   * The agent has restarted kubelet into what the node is to run, and nothing has failed before.
+   */
   #isOwnTurn = false
   #steps = 0
   #unitSeen = ''
