@@ -27,17 +27,18 @@ import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describePause, findNodePause } from './find-pause.ts'
 import { lastRunSource } from './held-sources.ts'
 import { PHASES, type Phase } from './phases.ts'
+import { findRefuge, isRunning, mustLeaveProcess } from './refuge.ts'
 import { awaitsStart, decideRestart, type RestartDecision } from './restarts.ts'
 import { findLeftInPlace, findRunOn, restingPhase, restOn } from './resting.ts'
 import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Step, Wait } from './step.ts'
-import { type Candidate, isPutBack, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
-import { findVerdict, isOfFailure } from './verdict.ts'
+import { isPutBack, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
+import { findVerdict } from './verdict.ts'
 import { failedLately, findSpreadTurn, type SpreadTurn, wait } from './wait.ts'
 import { describeStay, findStartObstacle } from './why-down.ts'
-import { failsNow, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
+import { isWellAgain, isWorthKeeping } from './worth-keeping.ts'
 
 /** For how long preflight is asked about local where it cannot judge. */
 const UNJUDGED_US = 600e6
@@ -79,7 +80,6 @@ function stepOr(situation: TargetSituation, step: Action, next: State): Action |
 
 const isActivated = ({ snapshot: { nextStart }, target }: TargetSituation) =>
   nextStart.kind === 'known' && sameSource(nextStart.held.source, target.source)
-const isRunning = ({ snapshot: { running }, target }: TargetSituation) => running.kind === 'known' && running.content === target.content
 /** Not merely unreadable at present. */
 const isNextStartLost = ({ nextStart }: Snapshot) =>
   nextStart.kind === 'known' && nextStart.held.content === undefined && nextStart.held.unreadable !== true
@@ -202,8 +202,8 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const next = asCandidate(nextStart.held, unit)
     const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
-    const mayStart = verdict === undefined && !isLost && !isPutBack(snapshot, unit)
-    const refuge = mayStart ? undefined : findRefuge(situation, wiring, next)
+    const mustGo = verdict !== undefined || isLost || isPutBack(snapshot, unit)
+    const refuge = mustGo ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
     const mustLeave = mustLeaveProcess(situation, next)
     // As a stand-in for what is assigned, local is not the administrator's alone.
@@ -216,35 +216,6 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const start = run(restartInto(inPlace, decision), situation)
     return start.kind === 'wait' ? { ...start, detail: `${start.detail}; ${why}` } : start
   }
-}
-
-/**
- * Activates the first config without a verdict that can be activated now, and is not in place
- * already: local has none here, whatever preflight said. The target itself only where it needs no
- * preflight: local, what runs, or last-known-good.
- */
-function findRefuge(situation: TargetSituation, wiring: ReadyWiring, next: Pick<Candidate, 'source'>): Action | undefined {
-  const { snapshot, target, candidates } = situation
-  const isKnown = target.source === 'local' || isRunning(situation) || target.content === snapshot.lastKnownGood.content
-  const mayBe = ({ verdict, source, content }: Candidate) =>
-    verdict === undefined && !sameSource(source, next.source) && (isKnown || content !== target.content)
-  const refuges = candidates.filter(mayBe)
-  const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
-  return steps.find((step) => !failedLately(snapshot, step))
-}
-
-/**
- * Whether the process must end although the target cannot be had. The running config was condemned,
- * or the target is a fallback, whose assigned config failed; and the target does not run already.
- * Or what runs hangs: nothing condemns that while another config, or another kubelet, starts next.
- */
-function mustLeaveProcess(situation: TargetSituation, next: Pick<Target, 'key'>): boolean {
-  const { snapshot, unit, target } = situation
-  const { running, health } = snapshot
-  const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
-  if (isRunning(situation)) return hangs && !target.atFault
-  const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
-  return hangs || target.fallback || (content !== undefined && isOfFailure(findVerdict(snapshot, content, unit)))
 }
 
 /**

@@ -93,6 +93,7 @@ t.test('an expression that takes too much ends by the limits of the helper: it e
   const { child, code } = start('apply', '-f', path, 'c', '--yes')
   const [, err] = await Promise.all([text(child.stdout), text(child.stderr)])
   t.equal(await code, 1)
-  t.match(err, /its expressions take too much: the helper ended: it took too much memory/)
+  // Whichever limit it comes to first: a busy machine is slow to fill the memory.
+  t.match(err, /its expressions take too much: (the helper ended: it took too much memory|no answer to evaluateEach within 10 s)/)
   t.equal(server.objects.get('ConfigMap', 'c', 'kube-system'), undefined, 'nothing was written')
 })
