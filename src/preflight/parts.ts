@@ -127,11 +127,11 @@ async function checkNodeRules(
   { surroundings, guardsOff }: PartSources,
 ): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
-  const { flags, incomplete, running, kubeletPid } = node
+  const { flags, incomplete, running, kubeletPid, setsStatesAside } = node
   // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
   const place = isDropIn(dropIns) ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
   const flagsKnown = incomplete === undefined
-  const options: NodeOptions = { version, flags: collectFlags(flags), flagsKnown, ...place, running, kubeletPid }
+  const options: NodeOptions = { version, flags: collectFlags(flags), flagsKnown, ...place, running, kubeletPid, setsStatesAside }
   const found = await surroundings(findNeeds(document.config, options))
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)

@@ -9,6 +9,7 @@ import { Loop } from '../../src/agent/loop.ts'
 import type { ObservationPorts } from '../../src/agent/observe.ts'
 import type { EffectPorts } from '../../src/agent/perform.ts'
 import { ContentRecognizer, type KnownAlike } from '../../src/agent/recognize-content.ts'
+import { StatesFlag } from '../../src/agent/states-flag.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -383,6 +384,9 @@ export class SmallWorld {
       history: { append: (line) => void this.history.push(line) },
       log: this.log,
       accepted: this.#accepted,
+      statesFlag: new StatesFlag({
+        ...{ files: this.#files, checkpoints: this.checkpoints, activation: this.#activation, dynamicConfigDir: DIRECTORY },
+      }),
     }
   }
 

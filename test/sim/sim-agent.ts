@@ -6,6 +6,7 @@
 
 import { Loop, type PassObserver } from '../../src/agent/loop.ts'
 import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
+import { StatesFlag } from '../../src/agent/states-flag.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -128,7 +129,10 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       jobs: { dependencyFailedUs: async () => world.unit.dependencyFailedUs },
       lastWords: { of: async (invocationId) => (world.kind.journal ? world.unit.lastWords(invocationId) : undefined) },
     },
-    effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+    effects: {
+      ...{ ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+      statesFlag: new StatesFlag({ files, checkpoints, activation, dynamicConfigDir: DIRECTORY }),
+    },
     observer,
     log,
   })

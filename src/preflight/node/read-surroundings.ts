@@ -12,7 +12,7 @@ import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import { type ListeningSocket, parseListeners } from '../../kubelet/port-holder.ts'
 import { errorCode } from '../../values/errors.ts'
 import { joinPending } from '../../values/join-pending.ts'
-import { parseCpuSet } from '../cpu-set.ts'
+import { type CpuSet, parseCpuSet } from '../cpu-set.ts'
 import {
   type CgroupUse,
   type FileSystem,
@@ -213,7 +213,20 @@ class Machine {
       set('/sys/devices/system/cpu/present'),
       set('/sys/devices/system/node/online'),
     ])
-    return { onlineCpus, presentCpus, numaNodes }
+    return { onlineCpus, presentCpus, numaNodes, nodeCpus: await this.#nodeCpus(numaNodes ?? []).catch(() => undefined) }
+  }
+
+  /** undefined: a NUMA node does not say, or there is none. */
+  async #nodeCpus(nodes: Iterable<number>): Promise<CpuSet | undefined> {
+    const lists = await Promise.all([...nodes].map((node) => readFile(this.at(`/sys/devices/system/node/node${node}/cpulist`), 'utf8')))
+    return lists.length === 0
+      ? undefined
+      : parseCpuSet(
+          lists
+            .map((list) => list.trim())
+            .filter((list) => list !== '')
+            .join(),
+        )
   }
 
   /**

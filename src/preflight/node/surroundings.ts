@@ -56,6 +56,8 @@ export interface Surroundings {
   readonly onlineCpus: CpuSet | undefined
   readonly presentCpus: CpuSet | undefined
   readonly numaNodes: CpuSet | undefined
+  /** The online CPUs, as the NUMA nodes have them. */
+  readonly nodeCpus?: CpuSet | undefined
   readonly cgroupVersion: 1 | 2 | undefined
   /** Whether a cgroup exists in every hierarchy that kubelet needs. */
   readonly cgroups: ReadonlyMap<string, boolean>
