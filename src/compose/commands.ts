@@ -74,7 +74,7 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
     version: AGENT_VERSION,
     observe: async (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
       const policy = () => toPolicy(settings)
-      const unasked = { preflight: undefined, drain: { isDrained: () => undefined }, accepted: new Map() }
+      const unasked = { preflight: undefined, drain: { isDrained: () => undefined, findExclusives: () => undefined }, accepted: new Map() }
       return observe(
         { ...stores, ...unasked, runtimeProbe, nodeName: await nodeName(), policy, assignment: { desired: () => desired } },
         [],

@@ -19,7 +19,7 @@ import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { SourceName, Transition } from '../../src/decision/records.ts'
-import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
+import type { Exclusives, Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
@@ -98,6 +98,7 @@ export class SmallWorld {
   looksAtSystemd = 0
   healthProbes = 0
   drained: boolean | undefined
+  exclusives: Exclusives | undefined = { kind: 'none' }
   basis = 'basis'
   /** Why this kubelet starts with no config, as preflight found out. */
   obstacle: (kubeletIdentity: string) => string | undefined = () => undefined
@@ -350,7 +351,7 @@ export class SmallWorld {
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,
       preflight: this.#preflight,
-      drain: { isDrained: () => this.drained },
+      drain: { isDrained: () => this.drained, findExclusives: () => this.exclusives },
       jobs: { dependencyFailedUs: async () => (this.hasJournal ? this.unit.dependencyFailedUs : undefined) },
       lastWords: {
         of: async (invocationId) => {

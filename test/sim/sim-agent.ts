@@ -124,7 +124,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       contentOf: recognizer.contentOf.bind(recognizer),
       recognize: recognizer.recognize.bind(recognizer),
       preflight,
-      drain: { isDrained: () => world.drained !== false },
+      drain: { isDrained: () => world.drained !== false, findExclusives: () => ({ kind: 'none' }) },
       evidence: new SimEvidence(world),
       jobs: { dependencyFailedUs: async () => world.unit.dependencyFailedUs },
       lastWords: { of: async (invocationId) => (world.kind.journal ? world.unit.lastWords(invocationId) : undefined) },
