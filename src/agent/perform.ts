@@ -42,7 +42,7 @@ export interface EffectPorts {
 /** @returns `pending`: a command goes on in the background */
 export async function perform(ports: EffectPorts, step: Action, snapshot: Snapshot): Promise<'done' | 'pending'> {
   let end: 'done' | 'pending' = 'done'
-  // A fallback must not wait for room on the disk.
+  // A fallback waits for nothing.
   if (step.kind === 'activate' && isAssigned(snapshot, step.target)) ports.statesFlag.refresh(snapshot)
   for (const effect of effectsOf(step, snapshot)) {
     if (isCommand(effect)) {

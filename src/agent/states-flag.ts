@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The flag by which kubelet's unit judges the state files of kubelet's managers before a start. The
- * file is there while a config that kubelet may start with, or a state file, has another policy
- * than none, or cannot be read. So a node without these managers starts no program for it, and the
- * flag still says so where the agent is away: after a crash, a reboot, or without `/run`. Pure; the
- * files are passed in.
+ * The flag that spares kubelet's unit from judging the state files of kubelet's managers before a
+ * start. The file is there while each config that kubelet may start with, and each state file, is
+ * known to have the policy none. So a node without these managers starts no program for it. Where
+ * the agent's directory is lost, or no agent has looked yet, they are judged. Pure; the files are
+ * passed in.
  */
 import { posix } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -25,7 +25,7 @@ interface FlagParts {
 }
 
 /** Kubelet's drop-in names it. */
-const NAME = 'check-states'
+const NAME = 'states-fit'
 /** Any policy but none, and any text that may spell one in another way. */
 const OTHER_POLICY = /(?:cpu|memory)ManagerPolicy\b(?!["']?[ \t]*[:=][ \t]*["']?none\b)|\\[uxU]/i
 const OTHER_FLAG = /^--(?:cpu|memory)[-_]manager[-_]policy(?!=none$)(?:=|$)/i
@@ -43,15 +43,15 @@ export class StatesFlag {
     this.#path = posix.join(parts.dynamicConfigDir, NAME)
   }
 
-  /** Throws where the flag cannot be written. */
+  /** Throws where the flag cannot be removed, which works on a full disk, or written. */
   refresh(snapshot: Snapshot): void {
     const { unit } = snapshot
     if (unit.kind === 'unknown' || unit.wiring.kind === 'broken' || unit.setsStatesAside !== true) return
     const isThere = this.#parts.files.stat(this.#path) !== undefined
-    const isNeeded = this.#mayDiffer(unit, snapshot)
-    if (isNeeded === isThere) return
-    if (isNeeded) this.#parts.files.replace(this.#path, '')
-    else this.#parts.files.remove(this.#path)
+    const mayDiffer = this.#mayDiffer(unit, snapshot)
+    if (mayDiffer !== isThere) return
+    if (mayDiffer) this.#parts.files.remove(this.#path)
+    else this.#parts.files.replace(this.#path, '')
   }
 
   #mayDiffer(unit: KnownUnit, snapshot: Snapshot): boolean {

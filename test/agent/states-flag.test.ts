@@ -7,7 +7,7 @@ import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { A, assignedTo, snapshot, unit } from '../decision/snapshots.ts'
 
-const FLAG = '/state/check-states'
+const FLAG = '/state/states-fit'
 const CHECKPOINT = '/state/checkpoint'
 const CPU = '/var/lib/kubelet/cpu_manager_state'
 const NONE = '{"policyName":"none","defaultCpuSet":"","checksum":1353318690}'
@@ -25,7 +25,7 @@ function openNode() {
     setsStatesAside: true,
     disk,
     files,
-    isFlagged: () => files.stat(FLAG) !== undefined,
+    isJudged: () => files.stat(FLAG) === undefined,
     look: () => {
       const { words, setsStatesAside } = node
       const known = unit({
@@ -35,7 +35,7 @@ function openNode() {
         command: { path: '/usr/bin/kubelet', words },
       })
       flag.refresh(snapshot({ unit: known, ...assignedTo(A) }))
-      return node.isFlagged()
+      return node.isJudged()
     },
   }
   const flag = new StatesFlag({
@@ -47,8 +47,9 @@ function openNode() {
   return node
 }
 
-t.test('a node without these managers has no flag', async (t) => {
+t.test('on a node without these managers nothing is judged', async (t) => {
   const node = openNode()
+  t.ok(node.isJudged(), 'until an agent has looked')
   t.notOk(node.look())
   node.files.replace(CPU, NONE)
   t.notOk(node.look(), 'kubelet writes a state without a policy, too')
@@ -56,7 +57,7 @@ t.test('a node without these managers has no flag', async (t) => {
   t.notOk(node.look())
 })
 
-t.test('each of these raises it, and it goes when that is gone', async (t) => {
+t.test('each of these is judged, until it is gone', async (t) => {
   const node = openNode()
   const raise = (path: string, text: string, calm: string) => {
     node.files.replace(path, text)
@@ -84,9 +85,8 @@ t.test('each of these raises it, and it goes when that is gone', async (t) => {
   raise('/data/cpu_manager_state', '{"policyName":"static"}', NONE)
 })
 
-t.test('a unit that sets nothing aside needs none', async (t) => {
+t.test('where the unit sets nothing aside, no flag is written or removed', async (t) => {
   const node = openNode()
   node.setsStatesAside = false
-  node.files.replace(CPU, '{"policyName":"static"}')
-  t.notOk(node.look())
+  t.ok(node.look())
 })

@@ -39,7 +39,7 @@ t.test('knows a unit that sets state files aside', async (t) => {
   const before = (argv: string) =>
     `ExecStartPre={ path=/usr/bin/find ; argv[]=${argv} ; ignore_errors=yes ; start_time=[n/a] ; pid=0 ; status=0/0 }\n`
   const find = before(
-    '/usr/bin/find /s -maxdepth 1 -name check-states -exec /usr/bin/kubelet-cfg-agent set-aside --kubelet-unit=kubelet.service ;',
+    '/usr/bin/find /s /usr/bin/kubelet-cfg-agent -maxdepth 1 -name states-fit -quit -o -path /usr/bin/kubelet-cfg-agent -exec {} set-aside --kubelet-unit=kubelet.service ;',
   )
   t.equal(parseUnitProperties(RUNNING + find)?.setsStatesAside, true)
   t.equal(parseUnitProperties(RUNNING + before('/bin/true') + find)?.setsStatesAside, true)

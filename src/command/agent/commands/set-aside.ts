@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `set-aside`: kubelet's unit runs this before each start of kubelet (`ExecStartPre=-`), where the
- * agent has said that a state file may not fit. It asks neither the API server nor the journal.
+ * `set-aside`: kubelet's unit runs this before each start of kubelet (`ExecStartPre=-`), unless the
+ * agent has said that every state file fits. It asks neither the API server nor the journal.
  */
 import { errorMessage } from '../../../values/errors.ts'
 import { EXIT, type ExitCode } from '../../command.ts'
