@@ -59,29 +59,23 @@ export class StatesFlag {
     const flags = [...words, ...nextWords]
     if (flags.some((word) => OTHER_FLAG.test(word))) return true
     const local = readLocalConfig(this.#parts.activation, unit)
-    if (local.kind === 'unknown' || (local.kind === 'found' && OTHER_POLICY.test(local.text))) return true
+    if (local.kind === 'found' ? OTHER_POLICY.test(local.text) : local.kind === 'unknown' || local.why === undefined) return true
     const directoryOf = (flag: string) => flagValue(asArguments(flags), flag)
     const root = directoryOf('root-dir') ?? '/var/lib/kubelet'
-    return (
-      STATE_FILES.some((name) => this.#ask(posix.join(root, name), isOtherState)) ||
-      [...this.#listConfigs(snapshot), ...this.#listDropIns(directoryOf('config-dir'))].some((path) =>
-        this.#ask(path, (text) => OTHER_POLICY.test(text)),
-      )
-    )
+    if (STATE_FILES.some((name) => this.#ask(posix.join(root, name), isOtherState))) return true
+    try {
+      const directory = directoryOf('config-dir')
+      const dropIns = directory === undefined ? [] : listDropInFiles(directory, this.#parts.files)
+      return [...this.#listConfigs(snapshot), ...dropIns].some((path) => this.#ask(path, (text) => OTHER_POLICY.test(text)))
+    } catch {
+      return true
+    }
   }
 
   #listConfigs({ assigned, lastKnownGood, previous, left = [], nextStart }: Snapshot): readonly string[] {
     const held = [lastKnownGood, previous, ...left, ...(nextStart.kind === 'known' ? [nextStart.held] : [])].map(({ source }) => source)
     const sources = [...held, ...(assigned.kind === 'source' ? [assigned.source] : [])]
     return [...new Set(sources.flatMap((source) => (source === 'local' ? [] : [this.#parts.checkpoints.path(source)])))]
-  }
-
-  #listDropIns(directory: string | undefined): readonly string[] {
-    try {
-      return directory === undefined ? [] : listDropInFiles(directory, this.#parts.files)
-    } catch {
-      return []
-    }
   }
 
   /** A file that does not exist is nothing that kubelet reads. */

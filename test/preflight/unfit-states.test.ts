@@ -93,6 +93,16 @@ t.test('CPUs that came or went', async (t) => {
   t.same(await unfit({ cpu: NONE, machine: seen([0]) }), [], 'none asks for no CPUs')
 })
 
+t.test('memory of another size, as another kernel leaves', async (t) => {
+  const { 'memory-static-idle': memory }: Files = JSON.parse(
+    readFileSync(new URL('../kubelet/manager-states/1.34.json', import.meta.url), 'utf8'),
+  )
+  const seen = (bytes: number) => ({ nodeMemory: new Map([[0, bytes]]) })
+  t.same(await unfit({ config: MEMORY, memory, machine: seen(8 * 2 ** 30) }), [])
+  t.same(await unfit({ config: MEMORY, memory, machine: seen(8 * 2 ** 30 - 4096) }), ['memory'])
+  t.same(await unfit({ memory: '{"policyName":"None","machineState":{}}', machine: seen(1) }), [])
+})
+
 t.test('a file that is damaged', async (t) => {
   for (const cpu of ['', '{"policyNa', IDLE.replace('0-3', '0-2')]) t.same(await unfit({ config: STATIC, cpu }), ['cpu'], cpu)
   t.same(await unfit({ cpu: NONE.replace(/\d+\}/, '1}') }), ['cpu'], 'its checksum')

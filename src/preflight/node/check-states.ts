@@ -26,7 +26,9 @@ export interface UnfitState {
 interface Misfit {
   readonly at: 'cpuManagerPolicy' | 'reservedSystemCPUs' | 'systemReserved' | 'memoryManagerPolicy' | 'reservedMemory'
   readonly why: string
-  /** The machine may be another one than its files say: enough for a warning alone. */
+  /** About the machine, which no config changes: a warning in preflight. */
+  readonly isOfMachine?: boolean
+  /** The files of the machine do not tell it for certain. */
   readonly isDoubtful?: boolean
 }
 
@@ -76,6 +78,15 @@ const MEMORY_ROWS: readonly Row[] = [
     )
     return changed && { at: 'reservedMemory', why: `reservedMemory for NUMA node ${changed[0]} differs from ${file}` }
   }),
+  ofStatic('Static', ({ state, file, found }) => {
+    const other = Object.entries(isObject(state.machineState) ? state.machineState : {}).find(([node, machine]) => {
+      const [now, then] = [found.nodeMemory?.get(Number(node)), memoryOf(machine)?.total]
+      return now !== undefined && typeof then === 'number' && now !== then
+    })
+    // Another kernel is enough.
+    const why = `NUMA node ${other?.[0]} has another size of memory than in ${file}`
+    return other && { at: 'memoryManagerPolicy', why, isOfMachine: true }
+  }),
 ]
 
 const MANAGERS = [
@@ -90,7 +101,7 @@ export function checkStates(view: NodeView, found: Surroundings): NodeProblem[] 
     const { rule, name } = manager
     const misfit = judge(view, found, manager)
     if (misfit === undefined) return []
-    const isCertain = misfit.isDoubtful !== true && (name === 'cpu_manager_state' || usesMemoryManager(view) === 'yes')
+    const isCertain = misfit.isOfMachine !== true && (name === 'cpu_manager_state' || usesMemoryManager(view) === 'yes')
     const advice = `drain the node, stop kubelet, delete ${misfit.file}, and assign this config again`
     return [{ rule, severity: isCertain ? 'refuse' : 'warn', at: misfit.at, problem: `${misfit.why}: kubelet does not start`, advice }]
   })
@@ -179,7 +190,7 @@ function checkMachine({ view, shared, assigned, isStrict, state, file, found }: 
   const expected = new Set([...onlineCpus].filter((cpu) => !reserved.has(cpu)))
   if (isSame(expected, all)) return undefined
   const why = `CPUs ${formatCpuSet(expected)} are online, but ${file} lists ${formatCpuSet(all)}`
-  return { at: 'cpuManagerPolicy', why, isDoubtful: nodeCpus === undefined || !isSame(nodeCpus, onlineCpus) }
+  return { at: 'cpuManagerPolicy', why, isOfMachine: true, isDoubtful: nodeCpus === undefined || !isSame(nodeCpus, onlineCpus) }
 }
 
 function isSame(a: CpuSet, b: CpuSet): boolean {
@@ -192,9 +203,13 @@ function assignedCpus(entry: unknown): readonly CpuSet[] {
   return isObject(entry) ? Object.values(entry).flatMap(assignedCpus) : []
 }
 
-function differs(view: NodeView, node: number, machine: unknown): boolean {
+function memoryOf(machine: unknown): JsonObject | undefined {
   const memory = isObject(machine) && isObject(machine.memoryMap) ? machine.memoryMap.memory : undefined
-  const saved = isObject(memory) ? memory.systemReserved : undefined
+  return isObject(memory) ? memory : undefined
+}
+
+function differs(view: NodeView, node: number, machine: unknown): boolean {
+  const saved = memoryOf(machine)?.systemReserved
   const configured =
     listReservations(view).findLast(({ numaNode, limits }) => numaNode === node && Object.hasOwn(limits, 'memory'))?.limits.memory ?? 0n
   return typeof saved === 'number' && Number.isSafeInteger(saved) && BigInt(saved) * NANOS !== configured

@@ -213,20 +213,22 @@ class Machine {
       set('/sys/devices/system/cpu/present'),
       set('/sys/devices/system/node/online'),
     ])
-    return { onlineCpus, presentCpus, numaNodes, nodeCpus: await this.#nodeCpus(numaNodes ?? []).catch(() => undefined) }
+    const nodes = [...(numaNodes ?? [])]
+    return { onlineCpus, presentCpus, numaNodes, nodeCpus: await this.#nodeCpus(nodes), nodeMemory: await this.#nodeMemory(nodes) }
   }
 
   /** undefined: a NUMA node does not say, or there is none. */
-  async #nodeCpus(nodes: Iterable<number>): Promise<CpuSet | undefined> {
-    const lists = await Promise.all([...nodes].map((node) => readFile(this.at(`/sys/devices/system/node/node${node}/cpulist`), 'utf8')))
-    return lists.length === 0
-      ? undefined
-      : parseCpuSet(
-          lists
-            .map((list) => list.trim())
-            .filter((list) => list !== '')
-            .join(),
-        )
+  async #nodeCpus(nodes: readonly number[]): Promise<CpuSet | undefined> {
+    const lists = await Promise.all(nodes.map((node) => this.text(`/sys/devices/system/node/node${node}/cpulist`)))
+    const told = lists.flatMap((list) => (typeof list === 'string' ? [list.trim()] : []))
+    return told.length === 0 || told.length < nodes.length ? undefined : parseCpuSet(told.filter((list) => list !== '').join())
+  }
+
+  /** `getNodeMemInfo` of google/cadvisor, which kubelet asks. */
+  async #nodeMemory(nodes: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const texts = await Promise.all(nodes.map((node) => this.text(`/sys/devices/system/node/node${node}/meminfo`)))
+    const kib = texts.map((text) => Number(/MemTotal:\s*([0-9]+) kB/.exec(text ?? '')?.[1]))
+    return new Map(nodes.flatMap((node, at) => (Number.isSafeInteger(kib[at]) ? [[node, (kib[at] ?? 0) * 1024] as const] : [])))
   }
 
   /**
