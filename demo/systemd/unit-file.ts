@@ -83,6 +83,7 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     RestartUSecNext: [`${machine.restartUs / 1000}ms`],
     StateChangeTimestampMonotonic: [machine.restartWait?.sinceUs ?? machine.startedAtUs],
     TimeoutStartUSec: ['1min 30s'],
+    ExecStartPre: [],
     ExecStart: [
       `{ path=${unit.path} ; argv[]=${unit.words.join(' ')} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=${mainPid} ; code=(null) ; status=0/0 }`,
     ],

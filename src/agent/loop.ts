@@ -41,6 +41,8 @@ export class Loop {
   #settled: KubeletObservation | undefined
   /** Why the last observation failed. */
   #blind: string | undefined
+  /** Why the flag for state files could not be written. */
+  #flagFault: string | undefined
 
   constructor(parts: { observation: ObservationPorts; effects: EffectPorts; observer: PassObserver; log: Log }) {
     this.#observation = parts.observation
@@ -73,12 +75,24 @@ export class Loop {
 
   async #carryOut(step: Step, snapshot: Snapshot): Promise<void> {
     this.#observer.decided(snapshot, step)
+    this.#refreshFlag(snapshot)
     const end = step.kind === 'wait' ? undefined : await this.#try(step, snapshot)
     if (step.kind === 'wait') this.#backoff.forgetDue(snapshot)
     // The steps after a preflight that has ended touch kubelet, unless the config is refused.
     if (!isProbeEnough(step, snapshot) || (step.kind === 'preflight' && end === 'done')) this.#settled = undefined
     else if (isSettled(step) && this.#reusable !== undefined) this.#settled = this.#reusable
     if (step.kind === 'wait' || step.kind === 'restart') this.#reusable = undefined
+  }
+
+  #refreshFlag(snapshot: Snapshot): void {
+    try {
+      this.#effects.statesFlag.refresh(snapshot)
+      this.#flagFault = undefined
+    } catch (error) {
+      const detail = errorMessage(error)
+      if (this.#flagFault !== detail) this.#log.warn("cannot write the flag for kubelet's state files, trying again", { error })
+      this.#flagFault = detail
+    }
   }
 
   /**

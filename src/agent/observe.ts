@@ -123,7 +123,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
     cannotStart,
-    drained: findDrained(ports, unit, running, [kept.assignedContent, desiredContent]),
+    ...findDrained(ports, unit, running, [kept.assignedContent, desiredContent]),
     unit,
     running,
     health,
@@ -235,14 +235,22 @@ function findDrained(
   unit: UnitState,
   running: Running,
   wanted: readonly (ContentHash | undefined)[],
-): boolean | undefined {
-  return wanted.some((content) => waitsForDrain(ports, unit, running, content)) ? ports.drain.isDrained() : undefined
+): Pick<Snapshot, 'drained' | 'exclusives'> {
+  const waiting = wanted.flatMap((content) => findAcceptance(ports, unit, running, content) ?? [])
+  const drained = waiting.some(({ drain }) => drain.length > 0) ? ports.drain.isDrained() : undefined
+  const asks = drained === true && waiting.some(({ managers = [] }) => managers.length > 0)
+  return { drained, ...(asks && unit.kind === 'known' && { exclusives: ports.drain.findExclusives(unit) }) }
 }
 
-function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, wanted: ContentHash | undefined): boolean {
-  if (unit.kind === 'unknown' || wanted === undefined || (running.kind === 'known' && running.content === wanted)) return false
-  const acceptance = ports.accepted.get(trialKey(wanted, unit.kubeletIdentity))
-  return acceptance !== undefined && acceptance.drain.length > 0
+/** undefined also: kubelet runs it already. */
+function findAcceptance(
+  ports: ObservationPorts,
+  unit: UnitState,
+  running: Running,
+  wanted: ContentHash | undefined,
+): Acceptance | undefined {
+  if (unit.kind === 'unknown' || wanted === undefined || (running.kind === 'known' && running.content === wanted)) return undefined
+  return ports.accepted.get(trialKey(wanted, unit.kubeletIdentity))
 }
 
 function contentOf(source: ConfigSource, checkpoints: CheckpointContents): ContentHash | undefined {

@@ -17,10 +17,11 @@ import type { Log } from '../ports/log.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { Checkpoints, History, OperatorRequests, Records } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
-import type { ConfigMapData, ConfigMapSource } from '../subject/config-source.ts'
+import { type ConfigMapData, type ConfigMapSource, type ConfigSource, sameSource } from '../subject/config-source.ts'
 import type { TrialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { identifyLocal, readLocalConfig } from './node-configs.ts'
+import type { StatesFlag } from './states-flag.ts'
 
 /** Everything that the agent changes. */
 export interface EffectPorts {
@@ -35,11 +36,14 @@ export interface EffectPorts {
   readonly log: Log
   /** A cache. Preflight fills it again when it is lost. */
   readonly accepted: Map<TrialKey, Acceptance>
+  readonly statesFlag: Pick<StatesFlag, 'refresh'>
 }
 
 /** @returns `pending`: a command goes on in the background */
 export async function perform(ports: EffectPorts, step: Action, snapshot: Snapshot): Promise<'done' | 'pending'> {
   let end: 'done' | 'pending' = 'done'
+  // A fallback waits for nothing.
+  if (step.kind === 'activate' && isAssigned(snapshot, step.target)) ports.statesFlag.refresh(snapshot)
   for (const effect of effectsOf(step, snapshot)) {
     if (isCommand(effect)) {
       const answer = await runEffectCommand(ports, effect, snapshot)
@@ -48,6 +52,10 @@ export async function perform(ports: EffectPorts, step: Action, snapshot: Snapsh
     } else apply(ports, effect)
   }
   return end
+}
+
+function isAssigned({ assigned }: Snapshot, target: ConfigSource): boolean {
+  return target !== 'local' && assigned.kind === 'source' && sameSource(assigned.source, target)
 }
 
 function isCommand(effect: Effect): effect is CommandEffect {

@@ -29,9 +29,9 @@ export const TREE_SET_ASIDE = '~set-aside-'
  * Numbered after the existing entries, not by a clock: `assigned.damaged-3`.
  * @param entries the names in the same directory
  */
-export function planSetAside(prefix: string, entries: readonly string[]): SetAsidePlan {
+export function planSetAside(prefix: string, entries: readonly string[], kept = KEPT): SetAsidePlan {
   const taken = numbersAfter(prefix, entries)
-  const surplus = taken.slice(0, Math.max(0, taken.length - KEPT + 1))
+  const surplus = taken.slice(0, Math.max(0, taken.length - kept + 1))
   return { name: `${prefix}${(taken.at(-1) ?? 0) + 1}`, surplus: surplus.map((number) => `${prefix}${number}`) }
 }
 

@@ -39,6 +39,7 @@ import { toChannelSettings } from '../settings/source-settings.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../source/cluster-source.ts'
 import { DirectorySource } from '../source/directory-source.ts'
 import { NodeDrain } from '../source/drain.ts'
+import { NodeExclusives } from '../source/exclusives.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import type { Stores } from './node.ts'
 
@@ -185,8 +186,7 @@ export function openChecks({ settings, stores, helper, nodeName, api, counters, 
     signal,
     sleep: (ms) => after(ms, undefined, { ref: false }),
   })
-  const drain: DrainProbe =
-    api === undefined ? { isDrained: () => undefined } : new NodeDrain({ api, nodeName, clock, random: Math.random, onChange })
+  const drain = openDrain(api && { api, files: stores.files, nodeName, clock, onChange })
   const effect =
     api &&
     new EffectCheck({
@@ -198,4 +198,11 @@ export function openChecks({ settings, stores, helper, nodeName, api, counters, 
       clock,
     })
   return { preflight, drain, effect }
+}
+
+/** @param parts undefined: there is no API server, and nobody knows */
+function openDrain(parts: ConstructorParameters<typeof NodeExclusives>[0] | undefined): DrainProbe {
+  if (parts === undefined) return { isDrained: () => undefined, findExclusives: () => undefined }
+  const [drain, exclusives] = [new NodeDrain({ ...parts, random: Math.random }), new NodeExclusives(parts)]
+  return { isDrained: () => drain.isDrained(), findExclusives: (unit) => exclusives.find(unit) }
 }

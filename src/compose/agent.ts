@@ -13,6 +13,7 @@ import { ANY_UNIT, findCertainName, openIdentity } from '../agent/identity.ts'
 import { Loop, runLoop } from '../agent/loop.ts'
 import { LostDirectory } from '../agent/lost-directory.ts'
 import { readRuntimesAhead } from '../agent/probe-needs.ts'
+import { StatesFlag } from '../agent/states-flag.ts'
 import { atMost, Occasion, paceBy, untilOver, Waker } from '../agent/waker.ts'
 import { openAdoption } from '../checkpoint/adopt.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
@@ -215,7 +216,10 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
       unit: lost === undefined ? stores.unit : lost.watch(stores.unit),
       policy: () => toPolicy(settings()),
     },
-    effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
+    effects: {
+      ...{ ...stores, preflight, history: countRejections(history, counters), log, accepted },
+      statesFlag: new StatesFlag({ ...stores, dynamicConfigDir: directory }),
+    },
     observer: {
       decided: (snapshot, step) => {
         const isNews = kubelet.kind === 'unknown' && snapshot.unit.kind === 'known'

@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { setTimeout as after } from 'node:timers/promises'
 import { findRuntimeDoubt } from '../agent/config-files.ts'
 import { findCertainName, findOwnKubelet } from '../agent/identity.ts'
 import { readLocalConfig } from '../agent/node-configs.ts'
@@ -13,6 +14,7 @@ import { DurableFiles } from '../checkpoint/files.ts'
 import { findLockHolder, holdsRemovedLock, takeLock } from '../checkpoint/lock.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
 import { RequestWriter } from '../checkpoint/requests.ts'
+import { setStateAside } from '../checkpoint/set-state-aside.ts'
 import { findAgent, takeOver } from '../command/agent/agent-here.ts'
 import type { CommandContext } from '../command/agent/command.ts'
 import { findVantage, readRightsFrom } from '../command/agent/rights.ts'
@@ -28,6 +30,7 @@ import type { Evaluate } from '../overlay/computed.ts'
 import { readInstanceFile, readOverlayFiles } from '../overlay/overlay-files.ts'
 import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY } from '../overlay/patch-set.ts'
 import { type OverlayView, readOverlayOnce } from '../overlay/read-overlay.ts'
+import { findUnfit } from '../preflight/unfit-states.ts'
 import { readHistory } from '../report/history.ts'
 import { readLastReport } from '../report/last-report.ts'
 import { type Settings, toPolicy } from '../settings/settings.ts'
@@ -38,7 +41,10 @@ import { readAgentService } from '../systemd/read-agent-service.ts'
 import type { HelperContext } from './helper.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
-import { openInspection } from './preflight.ts'
+import { lookAtMachine, openInspection } from './preflight.ts'
+
+/** Kubelet waits for it, and has 90 s in all to start by default (`TimeoutStartSec=`). */
+const BEFORE_START_MS = 10_000
 
 interface CommandPrograms extends Programs, Pick<HelperContext, 'yamlChild'> {
   readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
@@ -93,7 +99,7 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
     version: AGENT_VERSION,
     observe: async (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
       const policy = () => toPolicy(settings)
-      const unasked = { preflight: undefined, drain: { isDrained: () => undefined }, accepted: new Map() }
+      const unasked = { preflight: undefined, drain: { isDrained: () => undefined, findExclusives: () => undefined }, accepted: new Map() }
       return observe(
         { ...stores, ...unasked, runtimeProbe, nodeName: await nodeName(), policy, assignment: { desired: () => desired } },
         [],
@@ -127,6 +133,11 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
     activation,
     requests: stores.requests,
     requestWriter: new RequestWriter(writable(), layout),
+    findUnfitStates: async () => {
+      const find = async () => findUnfit(await unit.readNextWords(process.env), { files, yaml, lookAround: lookAtMachine })
+      return Promise.race([find(), after(BEFORE_START_MS, [])])
+    },
+    setStateAside: ({ file }) => setStateAside(writable(), file),
     takeOver: () =>
       takeOver({
         directory: layout.directory,

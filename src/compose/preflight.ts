@@ -18,6 +18,7 @@ import { KubeletJudge } from '../preflight/kubelet/judge.ts'
 import type { VersionAnswer } from '../preflight/kubelet/judgement.ts'
 import { readImageService, readRuntime } from '../preflight/node/read-runtime.ts'
 import { readSurroundings } from '../preflight/node/read-surroundings.ts'
+import type { SurroundingNeeds, Surroundings } from '../preflight/node/surroundings.ts'
 import { toChangePolicy } from '../settings/preflight-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { besideSystemctl } from '../values/child-environment.ts'
@@ -57,7 +58,7 @@ export function openInspection({ settings, stores, runtime, kubeconfig, api, nod
     binaries,
     judge: openJudge(join(runtimeDir, 'judge'), false),
     openDirectJudge: () => openJudge(process.getuid?.() === 0 ? join(runtimeDir, 'judge') : scratchDirectory(), true),
-    lookAround: (needs, limitMs) => readSurroundings(needs, limitMs, { facts: readMachineFacts }),
+    lookAround: lookAtMachine,
     readRuntime: (socket) => readRuntime(socket, runtime),
     readImageService: (socket) => readImageService(socket, runtime),
     configz: { port: new KubeletPort(kubeconfig), api, nodeName },
@@ -72,4 +73,8 @@ function scratchDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-'))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   return directory
+}
+
+export function lookAtMachine(needs: SurroundingNeeds, limitMs = 2000): Promise<Surroundings> {
+  return readSurroundings(needs, limitMs, { facts: readMachineFacts })
 }

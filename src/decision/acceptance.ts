@@ -52,9 +52,18 @@ export function needsNoCheck(snapshot: Snapshot, { fallback }: Target): boolean 
   return !isWorthKeeping(snapshot)
 }
 
-/** The fields that the target changes, and that may change on a drained node only. */
+/** The fields that the target changes, and that may not change on this node as it is now. */
 export function listUndrained(snapshot: Snapshot, target: Target): readonly string[] {
   // An operator who resets a node knows what runs there.
   const isReset = target.source === 'local' && snapshot.requests.hold === 'local'
-  return target.fallback || isReset || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
+  const acceptance = target.fallback || isReset ? undefined : snapshot.accepted.get(target.key)
+  return acceptance === undefined ? [] : listWaiting(snapshot, acceptance)
+}
+
+export function listWaiting(
+  { drained, exclusives }: Pick<Snapshot, 'drained' | 'exclusives'>,
+  { drain, managers = [] }: Pick<Acceptance, 'drain' | 'managers'>,
+): readonly string[] {
+  if (drained !== true) return drain
+  return exclusives?.kind === 'none' ? [] : managers
 }

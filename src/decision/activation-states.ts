@@ -268,9 +268,13 @@ function restartInto(target: Target, decided?: RestartDecision): State {
 }
 
 function describeDrain(snapshot: Snapshot, target: Target): string {
-  const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
+  const { drained, exclusives } = snapshot
+  const what = describeSource(target.source)
   const fields = listUndrained(snapshot, target).join(', ')
-  return `${describeSource(target.source)} waits until the node is drained: it changes ${fields}${unknown}`
+  if (drained !== true)
+    return `${what} waits until the node is drained: it changes ${fields}${drained === undefined ? '; whether it is drained is not known' : ''}`
+  const who = exclusives?.kind === 'held' ? exclusives.by : 'whether one has is not known'
+  return `${what} waits until no pod has CPUs or memory of its own: it changes ${fields}; ${who}`
 }
 
 const GO = { kind: 'go' } as const

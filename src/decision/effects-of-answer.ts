@@ -42,7 +42,13 @@ export function effectsOfPreflight(
         {
           kind: 'remember-acceptance',
           key,
-          acceptance: { drain: result.drain, ...restsOn, ...noteRemarks(result), ...noteChanges(result, running) },
+          acceptance: {
+            drain: result.drain,
+            ...(result.managers && { managers: result.managers }),
+            ...restsOn,
+            ...noteRemarks(result),
+            ...noteChanges(result, running),
+          },
         },
         ...(before?.state === 'refused'
           ? [history('retrying', undefined, source, why), log('info', why, { source }), { kind: 'remove-verdict', key } as const]

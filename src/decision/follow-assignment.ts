@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ConfigMapData, type ConfigMapSource, LOCAL, sameRef, sameSource, sameVersion } from '../subject/config-source.ts'
 import { trialKey } from '../subject/trial-key.ts'
+import { listWaiting } from './acceptance.ts'
 import { type ChannelState, type Desired, type FoundConfigMap, resolveDesired, sourceOf } from './desired.ts'
 import { findPause, isConfigMapKnown, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
@@ -150,7 +151,7 @@ function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
   if ((verdict !== undefined && !isOpen) || snapshot.preflightPending.has(key)) return undefined
   const acceptance = snapshot.accepted.get(key)
   if (acceptance === undefined) return { kind: 'preflight', source, key, data, fallback: false }
-  return acceptance.drain.length > 0 && snapshot.drained !== true ? undefined : assign
+  return listWaiting(snapshot, acceptance).length > 0 ? undefined : assign
 }
 
 /**

@@ -27,6 +27,9 @@ export type NextStart =
   /** The file names neither local nor a checkpoint, or cannot be read. `absent`: there is none. */
   | { readonly kind: 'unknown'; readonly detail: string; readonly absent?: boolean }
 
+/** Whether a pod of the node has CPUs or memory of its own, by kubelet's managers or its spec. */
+export type Exclusives = { readonly kind: 'none' } | { readonly kind: 'held'; readonly by: string }
+
 /** Everything that the next decision depends on, read anew in each pass. */
 export interface Snapshot {
   readonly now: Instant
@@ -115,6 +118,8 @@ export interface Snapshot {
    * known.
    */
   readonly drained: boolean | undefined
+  /** The first pod found that has CPUs or memory of its own. undefined: as of `drained`. */
+  readonly exclusives?: Exclusives | undefined
   readonly unit: UnitState
   readonly nextStart: NextStart
   readonly running: Running

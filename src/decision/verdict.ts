@@ -139,6 +139,11 @@ export interface Acceptance {
   /** Fields that may change on a drained node only. */
   readonly drain: readonly string[]
   /**
+   * Those of them that kubelet's CPU, memory or topology manager goes by: no pod may have CPUs or
+   * memory of its own then. Absent: none.
+   */
+  readonly managers?: readonly string[] | undefined
+  /**
    * The fields that the content changes, compared with the content that ran then (`from`).
    * undefined: not known.
    */
@@ -177,6 +182,8 @@ export type PreflightResult =
       readonly kind: 'accepted'
       readonly remarks: readonly string[]
       readonly drain: readonly string[]
+      /** As of `Acceptance`. */
+      readonly managers?: readonly string[] | undefined
       /** Which fields it changes, such as `evictionHard.memory.available`. undefined: unknown. */
       readonly changed?: readonly string[] | undefined
     }

@@ -79,7 +79,13 @@ export const isReport = shapeOf<Report>({
 
 type Settled = Exclude<PreflightResult, { kind: 'pending' }>
 export const isPreflightResult: Check<Settled> = anyOf(
-  shape({ kind: oneOf('accepted'), remarks: listOf(isText), drain: listOf(isText), changed: optional(listOf(isText)) }),
+  shape({
+    kind: oneOf('accepted'),
+    remarks: listOf(isText),
+    drain: listOf(isText),
+    managers: optional(listOf(isText)),
+    changed: optional(listOf(isText)),
+  }),
   shape({ kind: oneOf('refused'), reason: oneOf('load', 'validate'), detail: isText }),
 )
 

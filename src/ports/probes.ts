@@ -4,8 +4,10 @@
  * `src/runtime/`, `src/source/drain.ts`.
  */
 
+import type { Exclusives } from '../decision/snapshot.ts'
 import type { HealthPort } from '../health/process.ts'
 import type { HealthAnswer } from '../health/sample.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 
 /** kubelet's own health endpoint. */
 export interface HealthProbe {
@@ -97,6 +99,11 @@ export interface DrainProbe {
    * determined.
    */
   isDrained(): boolean | undefined
+  /**
+   * Whether a pod has CPUs or memory of its own, as the API server and the state files of kubelet's
+   * managers say. As `isDrained`.
+   */
+  findExclusives(unit: KnownUnit): Exclusives | undefined
 }
 
 /** The calls of CRI (k8s.io/cri-api) that the agent makes. */

@@ -15,7 +15,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Preflight, PreflightRequest } from '../ports/preflight.ts'
 import { identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { LimitError } from '../values/errors.ts'
-import { describeFinding, describeRefusal, REQUIRE_DRAIN, type Report, refusalReason } from './finding.ts'
+import { describeFinding, describeRefusal, MANAGERS, REQUIRE_DRAIN, type Report, refusalReason } from './finding.ts'
 
 interface AgentPreflightOptions {
   /**
@@ -200,7 +200,16 @@ export function toResult(report: Report): PreflightResult {
   // If kubelet cannot run at all, one remark is enough for both stages.
   const isMentioned = (part: string) => part === 'kubelet-start' && unjudged.some((other) => other.part === 'kubelet')
   const missing = unjudged.filter(({ part }) => !isMentioned(part)).map(({ part, detail }) => `the ${part} check could not run: ${detail}`)
-  const drain = report.findings.filter(({ rule }) => rule === REQUIRE_DRAIN).map(({ path }) => formatPath(path))
+  const listOf = (...rules: readonly string[]) => [
+    ...new Set(report.findings.filter(({ rule }) => rules.includes(rule)).map(({ path }) => formatPath(path))),
+  ]
+  const managers = listOf(MANAGERS)
   const changed = report.parts.find(({ part }) => part === 'change')?.changed
-  return { kind: 'accepted', remarks: [...warnings, ...missing], drain, ...(changed && { changed }) }
+  return {
+    kind: 'accepted',
+    remarks: [...warnings, ...missing],
+    drain: listOf(REQUIRE_DRAIN, MANAGERS),
+    ...(managers.length > 0 && { managers }),
+    ...(changed && { changed }),
+  }
 }

@@ -10,6 +10,8 @@ import { shorten } from '../values/cut.ts'
 
 /** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
+/** The same of changes of kubelet's managers, which wait for more than that. */
+export const MANAGERS = 'change/managers'
 
 /**
  * `refuse`: kubelet must not get the config. `warn`: the config works, but probably not as
@@ -188,4 +190,11 @@ function compareTexts(a: string, b: string): number {
 export function refuseUnread(rule: string, problem: string, position?: Finding['position'], advice?: string): Report {
   const finding: Finding = { rule, severity: 'refuse', reason: 'load', path: [], position, problem, advice }
   return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
+}
+
+/** @param before what else has to be the case */
+export function waitsForDrain(rule: string, path: FieldPath, document: Pick<LocatedYaml, 'locate'>, before = ''): Finding {
+  const problem = `${formatPath(path)} changes only on a drained node`
+  const advice = `drain the node; the agent then activates the config${before}`
+  return { rule, severity: 'info', reason: 'validate', path, position: document.locate(path), problem, advice }
 }

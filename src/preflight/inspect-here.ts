@@ -108,7 +108,8 @@ export function inspectHere(parts: InspectionParts) {
     const beside = merged && isCheckpoint ? readBeside(merged, posix.dirname(path), stores.files) : undefined
     const runningFiles: TargetNode['runningFiles'] = unit && readsElsewhere(unit) ? 'elsewhere' : beside
     const { words: flags = [], incomplete } = next?.command ?? {}
-    return { node: { flags, incomplete, folder, running: merged, runningFiles, kubeletPid: pidOf(unit) }, dropIns }
+    const { setsStatesAside } = unit ?? {}
+    return { node: { flags, incomplete, folder, running: merged, runningFiles, kubeletPid: pidOf(unit), setsStatesAside }, dropIns }
   }
 
   /**
@@ -163,7 +164,13 @@ export function inspectHere(parts: InspectionParts) {
     const next = asOfNextStart(unit)
     const version = await Promise.race([versionOf(next.command?.path), parts.after(FALLBACK_MS)])
     const folder = posix.dirname(stores.checkpoints.path(source))
-    const options = { version, flags: collectFlags(next.command?.words ?? []), folder, files: Object.keys(data) }
+    const options = {
+      version,
+      flags: collectFlags(next.command?.words ?? []),
+      folder,
+      files: Object.keys(data),
+      setsStatesAside: unit.setsStatesAside,
+    }
     const dropIns = await findDropIns(next, 'assigned', stores)
     const config = mergeWith(dropIns, decoded.config, version)
     const found = await parts.lookAround(findStateNeeds(config, options), FALLBACK_MS)

@@ -82,6 +82,8 @@ export interface TargetNode extends Pick<TargetKubelet, 'flags' | 'incomplete'> 
    */
   readonly runningFiles?: ConfigMapData | 'elsewhere' | undefined
   readonly kubeletPid: number | undefined
+  /** As of `UnitState`. */
+  readonly setsStatesAside?: boolean | undefined
 }
 
 /** The target of a config, as far as it is known. */

@@ -26,11 +26,12 @@ import {
   overridingFlag,
   withoutFlag,
 } from './change/kubelet-flags.ts'
+import { findManagerChanges } from './change/manager-changes.ts'
 import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
-import { type Finding, locateNearest, REQUIRE_DRAIN, type Report } from './finding.ts'
+import { type Finding, locateNearest, REQUIRE_DRAIN, type Report, waitsForDrain } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import { inspectWith, nameField, UNLISTED } from './inspect.ts'
 import type { ConfigChange, InspectedConfig, InspectPart, PartInput, PartReport } from './inspection.ts'
@@ -127,11 +128,11 @@ async function checkNodeRules(
   { surroundings, guardsOff }: PartSources,
 ): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
-  const { flags, incomplete, running, kubeletPid } = node
+  const { flags, incomplete, running, kubeletPid, setsStatesAside } = node
   // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
   const place = isDropIn(dropIns) ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
   const flagsKnown = incomplete === undefined
-  const options: NodeOptions = { version, flags: collectFlags(flags), flagsKnown, ...place, running, kubeletPid }
+  const options: NodeOptions = { version, flags: collectFlags(flags), flagsKnown, ...place, running, kubeletPid, setsStatesAside }
   const found = await surroundings(findNeeds(document.config, options))
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)
@@ -168,20 +169,17 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   const overridden = findOverridden(changes, flags, document)
   const effects = findEffects(changes, overlayFlags(document.config, flags, version).config, flags, document)
   const changed = listEffective(changes, flags)
-  const drain = requiresDrain.map((path): Finding => {
-    const problem = `${formatPath(path)} changes only on a drained node`
-    const advice = 'drain the node; the agent then activates the config'
-    return { rule: REQUIRE_DRAIN, severity: 'info', reason: 'validate', path, position: document.locate(path), problem, advice }
-  })
+  const managers = findManagerChanges({ changes, before: node.running, after: document.config, flags, version }, document)
+  const drain = requiresDrain.map((path) => waitsForDrain(REQUIRE_DRAIN, path, document))
   const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
-    [...findings, ...leaving, ...overridden, ...effects, ...drain],
+    [...findings, ...leaving, ...overridden, ...effects, ...drain, ...managers],
     `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}${lacksKeys(candidate) ? '; the other keys of the ConfigMap are not known here' : ''}`,
   )
   return { ...report, ...(changed && { changed }) }
 }
 
-/** A file outside of the ConfigMap may change without any edit of the config. */
+/** A file outside may change without any edit of the config. */
 function refuseLeaving(path: FieldPath, document: PartInput['document']): Finding {
   const problem = `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`
   const advice = 'name a key of the ConfigMap, or write an absolute path'

@@ -53,7 +53,7 @@ type Finding =
 type Query = Readonly<Record<string, string>>
 const FROM_CACHE: Query = { resourceVersion: '0' }
 
-export class NodeDrain implements DrainProbe {
+export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
   readonly #deps: DrainDeps
   #drained: boolean | undefined
   #confirmedUs = Number.NEGATIVE_INFINITY

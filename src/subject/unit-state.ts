@@ -43,6 +43,11 @@ export type UnitState =
        * recorded of this kubelet may be recorded under another name.
        */
       readonly isKubeletUnread?: true | undefined
+      /**
+       * Each start of the unit sets aside the state files of kubelet's managers that do not fit the
+       * config.
+       */
+      readonly setsStatesAside?: boolean | undefined
       readonly process: KubeletProcess
       /**
        * Kubelet's program, and its arguments without its own name: of the process, or else what the

@@ -11,20 +11,20 @@ import { basename, join } from 'node:path'
 import type { RestartOutcome } from '../decision/effects-of-answer.ts'
 import type { Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
-import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../subject/unit-state.ts'
+import type { KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../subject/unit-state.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import type { BinaryIdentity, FileKubeletBinary } from './binary-identity.ts'
 import { asArguments, flagValue } from './command-line.ts'
 import { isKubeletInside } from './distribution.ts'
-import { expandPath } from './environment-file.ts'
+import { expandPath, listEnvironmentFiles } from './environment-file.ts'
 import type { HeldAnswer } from './held-answer.ts'
 import type { IdentifyMerged } from './merged-files.ts'
 import { chooseVerb, classifyActivity, describeProcess, findWait, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
 import { BOUND_PROPERTIES, findEndedUnit, parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
-import { describeKubelet, type KubeletFacts } from './wiring.ts'
+import { describeKubelet, describeMissing, findNextWords, type KubeletFacts } from './wiring.ts'
 
 export interface SystemctlOptions {
   /** Path of the command. */
@@ -130,6 +130,7 @@ export class Systemctl implements Unit {
       ...findWait(shown, activity),
       ...(await this.#findDown(shown, activity)),
       hazards: shown.hazards,
+      ...(shown.setsStatesAside && { setsStatesAside: true }),
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
       ...kubelet,
     }
@@ -138,6 +139,16 @@ export class Systemctl implements Unit {
   stillRuns(seen: UnitState): boolean {
     const known = this.#known
     return seen.kind === 'known' && known !== undefined && seen.invocationId === known.invocationId && this.#isAlive(known)
+  }
+
+  /**
+   * The command line that systemd starts kubelet with, without its own name. undefined: not known.
+   * @param inherited the environment of a process that the unit starts
+   */
+  async readNextWords(inherited: Readonly<Record<string, string | undefined>>): Promise<readonly string[] | undefined> {
+    const shown = await this.#show()
+    if (typeof shown === 'string' || shown.exec === undefined) return undefined
+    return findNextWords({ ...shown.exec, environment: shown.environment, environmentFiles: readEnvironment(shown) }, inherited)
   }
 
   async restart(activity: 'failed' | 'other'): Promise<RestartOutcome | undefined> {
@@ -247,13 +258,13 @@ export class Systemctl implements Unit {
       path: exec.path,
       words: exec.words,
       environment: shown.environment,
-      environmentFiles: shown.environmentFiles.flatMap(({ path }) => findFiles(path)).map((path) => ({ path, text: readText(path) })),
+      environmentFiles: readEnvironment(shown),
       needDaemonReload: shown.needDaemonReload,
       dropIn: this.#findDropIn(shown.dropInPaths),
-      dropInNames: shown.dropInPaths.filter((path) => basename(path) === DROP_IN_NAME).flatMap(readEnvironmentFiles),
-      binaryIdentity: binary.identity,
-      formerBinaryIdentity: binary.former,
-      isBinaryUnread: binary.unread,
+      dropInNames: shown.dropInPaths
+        .filter((path) => basename(path) === DROP_IN_NAME)
+        .flatMap((path) => listEnvironmentFiles(readText(path) ?? '')),
+      ...{ binaryIdentity: binary.identity, formerBinaryIdentity: binary.former, isBinaryUnread: binary.unread },
     }
     const { envFile, activation, kubeletConfigDir, identifyMerged } = this.#options
     return describeKubelet(definition, envFile, activation, command, kubeletConfigDir, identifyMerged)
@@ -276,13 +287,6 @@ export class Systemctl implements Unit {
   }
 }
 
-/** The wiring of a unit without a command. */
-function describeMissing(unit: string, { loadState, down }: UnitProperties): BrokenWiring {
-  return down.barred === 'masked'
-    ? { kind: 'broken', reason: 'masked', detail: `${unit} is masked, so that nothing can start it: systemctl unmask ${unit}` }
-    : { kind: 'broken', reason: 'no-config-argument', detail: `${unit} has no command: ${loadState}` }
-}
-
 /**
  * undefined: the file does not exist or cannot be read. systemd treats both alike for an optional
  * environment file.
@@ -293,6 +297,10 @@ function readText(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+function readEnvironment({ environmentFiles }: UnitProperties): UnitDefinition['environmentFiles'] {
+  return environmentFiles.flatMap(({ path }) => findFiles(path)).map((path) => ({ path, text: readText(path) }))
 }
 
 /**
@@ -310,10 +318,4 @@ function listNames(directory: string): readonly string[] | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The environment files of a drop-in, without the `-` that makes them optional. */
-function readEnvironmentFiles(path: string): string[] {
-  const named = [...(readText(path) ?? '').matchAll(/^[ \t]*EnvironmentFile[ \t]*=[ \t]*-?(\S.*?)[ \t]*$/gm)]
-  return named.flatMap(([, file]) => (file === undefined ? [] : [file]))
 }

@@ -48,7 +48,7 @@ export interface WirableUnit {
  * Files win over `Environment=`, later files over earlier ones.
  * @param without a file to leave out
  */
-export function mergeEnvironment(unit: UnitDefinition, without?: string): Map<string, string> {
+export function mergeEnvironment(unit: Pick<UnitDefinition, 'environment' | 'environmentFiles'>, without?: string): Map<string, string> {
   const files = unit.environmentFiles.filter(({ path }) => without === undefined || !isSamePath(path, without))
   return new Map([...unit.environment, ...files.flatMap(({ text }) => (text === undefined ? [] : [...parseEnvironmentFile(text)]))])
 }

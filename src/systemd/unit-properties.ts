@@ -33,6 +33,7 @@ export const UNIT_PROPERTIES = [
   'RestartUSecNext',
   'StateChangeTimestampMonotonic',
   'TimeoutStartUSec',
+  'ExecStartPre',
   'ExecStart',
   'Environment',
   'EnvironmentFiles',
@@ -71,6 +72,8 @@ export interface UnitProperties {
   readonly killedBy: string | undefined
   /** undefined: the unit does not exist or has no command. */
   readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined
+  /** Before each start, the unit sets aside state files that do not fit the config. */
+  readonly setsStatesAside: boolean
   readonly environment: ReadonlyMap<string, string>
   readonly environmentFiles: readonly { readonly path: string; readonly optional: boolean }[]
   readonly dropInPaths: readonly string[]
@@ -119,6 +122,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     startTimedOut: hasStartTimedOut(first),
     killedBy: findSignal(parseCount(first('ExecMainCode')), parseCount(first('ExecMainStatus'))),
     exec: parseExec(first('ExecStart') ?? ''),
+    setsStatesAside: (values.get('ExecStartPre') ?? []).some((text) => / set-aside[ ;]/.test(text)),
     environment: parseEnvironment(first('Environment') ?? ''),
     environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
     dropInPaths: words(first('DropInPaths')),

@@ -4,12 +4,13 @@
  * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { Distribution, KubeletCommand, UnitState, Wiring } from '../subject/unit-state.ts'
+import type { BrokenWiring, Distribution, KubeletCommand, UnitState, Wiring } from '../subject/unit-state.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, asArguments, expandArguments, findFlag, flagValue, variablesIn } from './command-line.ts'
 import { findDistribution, findHost, type Host, kubeletFlags, localConfigIn } from './distribution.ts'
 import type { IdentifyMerged, MergedPaths } from './merged-files.ts'
 import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
+import type { UnitProperties } from './unit-properties.ts'
 import { dropInWiring } from './wiring-kinds.ts'
 
 export type KubeletFacts = Pick<
@@ -210,4 +211,25 @@ function identifyKubelet(unit: UnitDefinition, envFile: string, binaryIdentity: 
   const others = unit.environmentFiles.filter(({ path }) => !isSamePath(path, envFile)).map(({ path, text }) => [path, text ?? null])
   const facts = [binaryIdentity, unit.path, unit.words, [...unit.environment], others, ...(merged === undefined ? [] : [merged])]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+/** The wiring of a unit without a command. */
+export function describeMissing(unit: string, { loadState, down }: Pick<UnitProperties, 'loadState' | 'down'>): BrokenWiring {
+  return down.barred === 'masked'
+    ? broken('masked', `${unit} is masked, so that nothing can start it: systemctl unmask ${unit}`)
+    : broken('no-config-argument', `${unit} has no command: ${loadState}`)
+}
+
+/**
+ * The command line that systemd starts kubelet with, whatever wrote its files, without its own
+ * name. undefined: kubelet is a part of another program.
+ * @param inherited where a variable may come from that the unit does not set
+ */
+export function findNextWords(
+  unit: Pick<UnitDefinition, 'path' | 'words' | 'environment' | 'environmentFiles'>,
+  inherited: Readonly<Record<string, string | undefined>>,
+): readonly string[] | undefined {
+  if (findHost(unit.path) !== undefined) return undefined
+  const given = Object.entries(inherited).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return textsOf(expandArguments(unit.words, new Map([...given, ...mergeEnvironment(unit)])))
 }

@@ -116,7 +116,7 @@ function open(scene: Scene) {
     defaultRuntimeSocket: () => scene.default,
     accepted: new Map(),
     preflight: undefined,
-    drain: { isDrained: () => undefined },
+    drain: { isDrained: () => undefined, findExclusives: () => undefined },
     lastWords: { of: async () => undefined },
     jobs: { dependencyFailedUs: async () => undefined },
   }

@@ -9,6 +9,7 @@ import { Loop } from '../../src/agent/loop.ts'
 import type { ObservationPorts } from '../../src/agent/observe.ts'
 import type { EffectPorts } from '../../src/agent/perform.ts'
 import { ContentRecognizer, type KnownAlike } from '../../src/agent/recognize-content.ts'
+import { StatesFlag } from '../../src/agent/states-flag.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -18,7 +19,7 @@ import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { SourceName, Transition } from '../../src/decision/records.ts'
-import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
+import type { Exclusives, Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
@@ -97,6 +98,7 @@ export class SmallWorld {
   looksAtSystemd = 0
   healthProbes = 0
   drained: boolean | undefined
+  exclusives: Exclusives | undefined = { kind: 'none' }
   basis = 'basis'
   /** Why this kubelet starts with no config, as preflight found out. */
   obstacle: (kubeletIdentity: string) => string | undefined = () => undefined
@@ -349,7 +351,7 @@ export class SmallWorld {
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,
       preflight: this.#preflight,
-      drain: { isDrained: () => this.drained },
+      drain: { isDrained: () => this.drained, findExclusives: () => this.exclusives },
       jobs: { dependencyFailedUs: async () => (this.hasJournal ? this.unit.dependencyFailedUs : undefined) },
       lastWords: {
         of: async (invocationId) => {
@@ -383,6 +385,9 @@ export class SmallWorld {
       history: { append: (line) => void this.history.push(line) },
       log: this.log,
       accepted: this.#accepted,
+      statesFlag: new StatesFlag({
+        ...{ files: this.#files, checkpoints: this.checkpoints, activation: this.#activation, dynamicConfigDir: DIRECTORY },
+      }),
     }
   }
 

@@ -56,6 +56,31 @@ t.test('what may change on a drained node only waits for that', async (t) => {
     t.match(failed({ reason }), { kind: 'restart', to: A }, 'as its health port cannot tell')
 })
 
+t.test('what changes the managers of kubelet waits also until no pod has CPUs or memory of its own', async (t) => {
+  const acceptance = { drain: ['maxPods', 'cpuManagerPolicy'], managers: ['cpuManagerPolicy'] }
+  const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), acceptance]]) }
+  const by = 'pod kube-system/dpdk is guaranteed whole CPUs'
+  const none = { kind: 'none' } as const
+  const detailOf = (facts: object) => decide({ ...wanted, ...facts }).kind === 'wait' && decide({ ...wanted, ...facts })
+  t.match(detailOf({ exclusives: none }), { phase: 'drain', detail: /until the node is drained: it changes maxPods, cpuManagerPolicy/ })
+  t.match(detailOf({ drained: true, exclusives: { kind: 'held', by } }), {
+    phase: 'drain',
+    detail: `${describeSource(A)} waits until no pod has CPUs or memory of its own: it changes cpuManagerPolicy; ${by}`,
+  })
+  t.match(detailOf({ drained: true }), { phase: 'drain', detail: /; whether one has is not known$/ })
+  t.match(decide({ ...wanted, drained: true, exclusives: none }), { kind: 'activate', target: A })
+  t.match(
+    decide({ ...wanted, ...startsWith(A), drained: true, exclusives: { kind: 'held', by } }),
+    { phase: 'drain' },
+    'nor is kubelet restarted',
+  )
+  t.match(
+    decide({ ...wanted, ...startsWith(A), ...crashing(A), ...judged(verdict(A, 'provisional')) }),
+    { kind: 'activate', target: 'local' },
+    'a fallback never waits',
+  )
+})
+
 t.test('where nothing tells what a healthy kubelet runs, what is in place stays', async (t) => {
   const unreadable = { kind: 'unknown', detail: 'cannot tell what kubelet starts with' } as const
   const facts = {

@@ -179,6 +179,10 @@ t.test('the same version once more', async (t) => {
     t.not(decide({ ...accepted, drained: false }).kind, 'assign')
     t.not(decide({ ...accepted, drained: undefined }).kind, 'assign')
     t.match(decide({ ...accepted, drained: true }), { kind: 'assign', source: A })
+    const managers = new Map([[`${other}@kubelet-v1`, { drain: ['cpuManagerPolicy'], managers: ['cpuManagerPolicy'] }]])
+    const changing = { ...restored, accepted: managers, drained: true }
+    t.not(decide(changing).kind, 'assign', 'it is not known whether a pod has CPUs')
+    t.match(decide({ ...changing, exclusives: { kind: 'none' } }), { kind: 'assign', source: A })
   })
 
   t.test('while nobody knows what kubelet starts with: not now', async (t) => {

@@ -96,6 +96,14 @@ t.test('before removal', async (t) => {
     )
   })
 
+  t.test('leaves state files with which kubelet starts with its local config', async (t) => {
+    const said = (text: string) => `#!/bin/sh\nif [ "$1" = set-aside ] && [ ! -e "$DPKG_ROOT/${STATE}/kubelet.env" ]; then ${text}; fi\n`
+    const removed = (text: string) => runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': said(text), ...armed }))
+    t.match(removed('echo It is there now').output, /kubelet-cfg-agent: It is there now\n.*restart kubelet soon/s)
+    t.notMatch(removed(':').output, /restart kubelet soon/)
+    t.match(removed('exit 1'), { status: 0, output: /may not fit the local config/ })
+  })
+
   t.test('leaves what kubelet starts with next as it is if release fails', async (t) => {
     const root = machine(t, { 'usr/bin/kubelet-cfg-agent': '#!/bin/sh\nexit 1\n', ...armed })
     const { status, output } = runScript('common/before-removal', root)

@@ -84,7 +84,7 @@ const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'], isBusy: tru
 const NEWEST: Lane = {
   name: `node ${nameOfMinor(NEWEST_MINOR)}`,
   kubelet: nameOfMinor(NEWEST_MINOR),
-  words: ['workflow|crashes kubelet|transition table|an overlay|a part over|a reboot', '!proof:'],
+  words: ['workflow|crashes kubelet|transition table|an overlay|a part over|a reboot|the CPU manager', '!proof:'],
 }
 
 const NEWEST_CORPUS: Lane = { ...CORPUS, name: `corpus ${nameOfMinor(NEWEST_MINOR)}`, kubelet: nameOfMinor(NEWEST_MINOR) }

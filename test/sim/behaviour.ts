@@ -30,6 +30,9 @@ export type Behaviour =
   | 'kills-runtime'
   /** Exits, and what it left on the node keeps kubelet from starting with any other config. */
   | 'leaves-state'
+  /** The CPU manager has another policy, on nodes that have one. The second exits, too. */
+  | 'static-cpus'
+  | 'static-crash'
   /** The machine resets a while after kubelet has started. */
   | 'resets-node'
   | 'crash-at-start'
@@ -89,7 +92,12 @@ export function behaviourOf(text: string): Behaviour {
 export function configText(behaviour: Behaviour, serial: number): string {
   const head = `# behaviour: ${behaviour}\n# serial: ${serial}\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n`
   if (behaviour === 'syntax-error') return `# behaviour: ${behaviour}\n{0xdeadbeef}${serial}`
+  if (behaviour === 'static-cpus' || behaviour === 'static-crash') return `${head}cpuManagerPolicy: static\n`
   return behaviour === 'invalid' ? `${head}kubeAPIQPS: -1\n` : head
+}
+
+export function cpuPolicyOf(text: string): 'none' | 'static' {
+  return /^cpuManagerPolicy: static$/m.test(text) ? 'static' : 'none'
 }
 
 /** The config that kubelet was provisioned with, as the administrator may edit it. */
@@ -144,7 +152,7 @@ export function isRefused(text: string): boolean {
   return ['syntax-error', 'invalid'].includes(behaviourOf(text))
 }
 
-const GOOD: readonly Behaviour[] = ['good', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
+const GOOD: readonly Behaviour[] = ['good', 'static-cpus', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
 
 const BREAKING: readonly Behaviour[] = ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods']
 
@@ -212,6 +220,7 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'loses-static-pods':
     case 'refuses-pods':
     case 'resets-node':
+    case 'static-cpus':
       return lives(4)
     case 'kills-runtime':
       return lives(4, { exitsAfter: 20 })
@@ -225,6 +234,7 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'crash-later':
     case 'ends-cleanly':
     case 'leaves-state':
+    case 'static-crash':
       return lives(4, { exitsAfter: 20 })
     case 'never-healthy':
       return lives(NEVER)

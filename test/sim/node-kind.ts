@@ -34,6 +34,11 @@ export interface NodeKind {
   readonly remembersRuntime: boolean
   /** There is a system bus, on which the agent hears what happens to kubelet's unit. */
   readonly signals: boolean
+  /**
+   * Kubelet has a CPU manager, which does not start with the state of another policy, and its unit
+   * sets that aside.
+   */
+  readonly managers: boolean
 }
 
 /** The node of the documentation, and of most schedules. */
@@ -50,6 +55,7 @@ export const PLAIN_NODE: NodeKind = {
   journal: false,
   remembersRuntime: false,
   signals: false,
+  managers: false,
 }
 
 export function makeNodeKind(seed: number): NodeKind {
@@ -68,5 +74,7 @@ export function makeNodeKind(seed: number): NodeKind {
     remembersRuntime: true,
     journal: seededRandom(seed ^ 0x10e7).chance(0.6),
     signals: seededRandom(seed ^ 0xb05).chance(0.7),
+    // They have schedules of their own.
+    managers: false,
   }
 }

@@ -10,7 +10,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../../src/subject/trial-key.ts'
-import { behaviourOf, isLocalText, meaningOf } from './behaviour.ts'
+import { behaviourOf, cpuPolicyOf, isLocalText, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
@@ -102,6 +102,10 @@ export class RestartInvariant {
     assert(next !== runs || hasFailed || isExcused, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
+    const changesCpus = next !== undefined && runs !== undefined && cpuPolicyOf(next) !== cpuPolicyOf(runs) && !fallback
+    const isFree = this.#world.drained !== false && !this.#world.hasPinnedPods
+    const isBound = changesCpus && this.#world.kind.managers && !this.#isReset && !hasFailed
+    assert(!isBound || isFree, 'invariant 15: another policy of the CPU manager while pods have CPUs of their own')
     this.#checkFrequency(step.record)
     // Kubelet was started again with just that, whose checkpoint is still lost.
     const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()

@@ -69,6 +69,7 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
   const truth = world.assignment.truth()
   for (const [text, times] of world.resets) assert(times <= MOST_RESETS, `invariant 14: the node was reset ${times} times with ${text}`)
+  assert.equal(unit.managers.met, 0, 'invariant 15: kubelet met a state of its CPU manager with which it does not start')
   assert(unit.leavings.most <= MOST_LEFT, 'invariant 12: what a person deletes is left again and again')
   if (unit.isStoppedByOperator || (!unit.isHealthy() && ((isPaused && truth.kind === 'invalid') || isUnseen(world)))) return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)

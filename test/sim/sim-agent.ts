@@ -6,6 +6,7 @@
 
 import { Loop, type PassObserver } from '../../src/agent/loop.ts'
 import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
+import { StatesFlag } from '../../src/agent/states-flag.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -26,7 +27,7 @@ import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { heldBy } from '../kubelet/held-by.ts'
-import { behaviourOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
+import { behaviourOf, cpuPolicyOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
 import { DIRECTORY, DROP_IN_PATH, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
@@ -59,7 +60,12 @@ class SimPreflight implements Preflight {
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
     // The changes of the other configs make no pod fail.
     const changed = [behaviour === 'refuses-pods' ? 'systemReserved.cpu' : 'nodeStatusReportFrequency']
-    return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [], changed }
+    const drain = behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : []
+    const runs = this.#world.unit.process?.text ?? this.#world.nextText() ?? text ?? ''
+    if (!this.#world.kind.managers || cpuPolicyOf(text ?? '') === cpuPolicyOf(runs))
+      return { kind: 'accepted', remarks: [], drain, changed }
+    const managers = ['cpuManagerPolicy']
+    return { kind: 'accepted', remarks: [], drain: [...drain, ...managers], managers, changed }
   }
 
   pending(): ReadonlySet<TrialKey> {
@@ -123,12 +129,18 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       contentOf: recognizer.contentOf.bind(recognizer),
       recognize: recognizer.recognize.bind(recognizer),
       preflight,
-      drain: { isDrained: () => world.drained !== false },
+      drain: {
+        isDrained: () => world.drained !== false,
+        findExclusives: () => (world.hasPinnedPods ? { kind: 'held', by: 'a static pod' } : { kind: 'none' }),
+      },
       evidence: new SimEvidence(world),
       jobs: { dependencyFailedUs: async () => world.unit.dependencyFailedUs },
       lastWords: { of: async (invocationId) => (world.kind.journal ? world.unit.lastWords(invocationId) : undefined) },
     },
-    effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+    effects: {
+      ...{ ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+      statesFlag: new StatesFlag({ files, checkpoints, activation, dynamicConfigDir: DIRECTORY }),
+    },
     observer,
     log,
   })

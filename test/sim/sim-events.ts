@@ -194,6 +194,12 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'drain':
       world.drained = true
+      if (world.kind.managers) {
+        world.hasPinnedPods = true
+        world.after(Math.min(300, event.seconds / 4), () => {
+          world.hasPinnedPods = false
+        })
+      }
       world.after(event.seconds, () => {
         if (world.drained !== 'for good') world.drained = false
       })

@@ -11,6 +11,8 @@ export interface SimUnitWorld {
   /** The file that kubelet's `--config` names at its next start. */
   nextConfigPath(): string
   readText(path: string): string | undefined
+  /** As kubelet does: nothing of the agent fails by it. */
+  writeText(path: string, text: string): void
   /** Last-known-good. undefined: that is local. */
   fallbackText(): string | undefined
   /** As far as the records say: they may have been lost. */

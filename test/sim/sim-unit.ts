@@ -25,6 +25,7 @@ import {
 } from './behaviour.ts'
 import { type ExitCause, SimJournal } from './sim-journal.ts'
 import { SimLeavings } from './sim-leavings.ts'
+import { SimManagers } from './sim-managers.ts'
 import { SimRuntime } from './sim-runtime.ts'
 import { SimSignals } from './sim-signals.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
@@ -66,6 +67,7 @@ export class SimUnit implements Unit, HealthProbe {
   readonly runtime: SimRuntime
   readonly journal = new SimJournal()
   readonly leavings = new SimLeavings()
+  readonly managers: SimManagers
   readonly signals: SimSignals
   /** Of the agent that runs. */
   #held: HeldAnswer<Shown> | undefined
@@ -110,6 +112,7 @@ export class SimUnit implements Unit, HealthProbe {
 
   constructor(world: SimUnitWorld) {
     this.#world = world
+    this.managers = new SimManagers(world)
     this.systemctl = new SimSystemctl(() => world.nowUs())
     this.runtime = new SimRuntime(() => world.nowUs())
     this.signals = new SimSignals(
@@ -225,6 +228,7 @@ export class SimUnit implements Unit, HealthProbe {
       ...shown,
       summary: shown.activity,
       kubeletIdentity: this.identity,
+      ...(this.#world.kind.managers && { setsStatesAside: true }),
       process: this.#describeProcess(),
       localConfigPath: localPath,
       runtimeEndpoint: undefined,
@@ -532,6 +536,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.lastStartedAtUs = startedAtUs
     const configPath = this.#world.nextConfigPath()
     const text = this.#world.readText(configPath)
+    if (text !== undefined) this.managers.beforeStart(text)
     this.#process = {
       startedBy: this.#starter,
       configPath,
@@ -564,6 +569,7 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** @param answeredUs when the container runtime has answered, and the CPU manager starts */
   #fateWithRuntime(text: string, answeredUs: number): Fate {
+    if (this.managers.dies(text)) return diesAfter(answeredUs, 1)
     this.leavings.kubeletStarted(text, this.#version)
     if (!this.leavings.isKilling) return fateOf(text, answeredUs, this.#version)
     this.#world.onLeavings(text)

@@ -63,6 +63,8 @@ export class SimWorld {
   wasRestored = false
   /** Only pods that belong to the node are left on it. For good: once no event is to come. */
   drained: boolean | 'for good' = false
+  /** Also on a drained node: static pods and those of DaemonSets. */
+  hasPinnedPods = false
   /** Until then preflight cannot be carried out. */
   preflightFailsUntilUs = 0
   /** No agent runs before this time. */
@@ -133,6 +135,7 @@ export class SimWorld {
       nowUs: () => this.nowUs,
       nextConfigPath: () => this.nextConfigPath(),
       readText: (path) => this.textIn(path),
+      writeText: (path, text) => this.disk.plant(path, text),
       fallbackText: () => this.faults.lookAside(() => lastKnownGoodText(this.files)),
       isNothingAssigned: () => this.faults.lookAside(() => isNothingAssigned(this.files)),
       kind,

@@ -35,6 +35,18 @@ NeedDaemonReload=no
 InvocationID=
 `
 
+t.test('knows a unit that sets state files aside', async (t) => {
+  const before = (argv: string) =>
+    `ExecStartPre={ path=/usr/bin/find ; argv[]=${argv} ; ignore_errors=yes ; start_time=[n/a] ; pid=0 ; status=0/0 }\n`
+  const find = before(
+    '/usr/bin/find /s /usr/bin/kubelet-cfg-agent -maxdepth 1 -name states-fit -quit -o -path /usr/bin/kubelet-cfg-agent -exec {} set-aside --kubelet-unit=kubelet.service ;',
+  )
+  t.equal(parseUnitProperties(RUNNING + find)?.setsStatesAside, true)
+  t.equal(parseUnitProperties(RUNNING + before('/bin/true') + find)?.setsStatesAside, true)
+  t.equal(parseUnitProperties(RUNNING + before('/bin/set-asides'))?.setsStatesAside, false)
+  t.equal(parseUnitProperties(RUNNING)?.setsStatesAside, false)
+})
+
 t.test('parses a running unit', async (t) => {
   const unit = parseUnitProperties(RUNNING)
   t.match(unit, {

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { MergedPaths } from '../../src/systemd/merged-files.ts'
 import type { UnitDefinition } from '../../src/systemd/unit-definition.ts'
-import { describeKubelet } from '../../src/systemd/wiring.ts'
+import { describeKubelet, findNextWords } from '../../src/systemd/wiring.ts'
 
 const ENV_FILE = '/var/lib/kubelet-cfg-agent/kubelet.env'
 const OURS = `KUBELET_CONFIG_ARGS="--config=/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet"\n`
@@ -284,4 +284,17 @@ t.test('a directory that is stated for another kubelet is not ignored', async (t
       reason: 'no-config-dir',
       detail: 'remove that setting',
     })
+})
+
+t.test('the words of the next start are those that systemd makes of the unit, whatever wrote its files', async (t) => {
+  t.same(
+    findNextWords({ ...KUBEADM, words: [...KUBEADM.words, '${SHELL}', '$NEVER_SET'] }, { SHELL: '--v=2', KUBELET_CONFIG_ARGS: 'no' }),
+    [
+      '--kubeconfig=/etc/kubernetes/kubelet.conf',
+      '--config=/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet',
+      '--container-runtime-endpoint=unix:///run/c.sock',
+      '--v=2',
+    ],
+  )
+  t.equal(findNextWords({ ...KUBEADM, path: '/usr/local/bin/k3s' }, {}), undefined, 'kubelet is inside')
 })

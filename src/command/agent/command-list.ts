@@ -11,6 +11,7 @@ import { preflightUpgradeCommand } from './commands/preflight-upgrade.ts'
 import { releaseCommand } from './commands/release.ts'
 import { pauseCommand, promoteCommand, resetCommand, resumeCommand, retryCommand, rollbackCommand } from './commands/requests.ts'
 import { rolloutCommand } from './commands/rollout.ts'
+import { setAsideCommand } from './commands/set-aside.ts'
 import { statusCommand } from './commands/status.ts'
 import { validateCommand } from './commands/validate.ts'
 import { runAgentCommand } from './program.ts'
@@ -34,5 +35,6 @@ export const COMMANDS: readonly AgentCommand[] = [
   retryCommand,
   promoteCommand,
   resetCommand,
+  setAsideCommand,
   releaseCommand,
 ]

@@ -17,6 +17,7 @@ import type { Unit } from '../../ports/unit.ts'
 import type { Difference } from '../../preflight/change/check-same.ts'
 import type { Compare, Inspect, MergeHere } from '../../preflight/inspection.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'
+import type { UnfitState } from '../../preflight/node/check-states.ts'
 import type { RunningEffects } from '../../preflight/running-effects.ts'
 import type { HistoryReading } from '../../report/history.ts'
 import type { LastReport } from '../../report/last-report.ts'
@@ -61,7 +62,7 @@ export interface AgentStart {
 }
 export type RunAgent = (start: AgentStart) => Promise<ExitCode>
 
-/** A command's access to the node. Only `requestWriter` and `takeOver` change anything. */
+/** A command's access to the node. Only `requestWriter`, `setStateAside` and `takeOver` change anything. */
 export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
@@ -119,6 +120,10 @@ export interface CommandContext {
   readonly activation: Pick<Activation, 'read'>
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly requestWriter: OperatorRequestWriter
+  /** Finds the state files of kubelet's managers with which kubelet would not start now. */
+  findUnfitStates(): Promise<readonly UnfitState[]>
+  /** Renames such a file. Returns its new name. Only for `set-aside`. */
+  setStateAside(state: Pick<UnfitState, 'file'>): string
   /** Only for `release`. */
   takeOver(): Promise<TakeOver>
   readonly history: HistoryReader

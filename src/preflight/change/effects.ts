@@ -13,6 +13,7 @@
  * with the certificate of the config, if there is one (`fileStore.Current`,
  * k8s.io/client-go/util/certificate).
  */
+import { OTHERWISE } from '../../decision/verdict.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { ConfigDocument } from '../document.ts'
@@ -22,7 +23,7 @@ import type { RowName } from './field-rows.ts'
 import { type KubeletFlags, overridingFlag } from './kubelet-flags.ts'
 
 export interface Effect {
-  readonly rule: 'change/registration' | 'change/serving-certificate'
+  readonly rule: 'change/registration' | 'change/serving-certificate' | 'change/kept-cpus'
   readonly problem: string
   readonly advice: string
 }
@@ -36,6 +37,7 @@ const EFFECTS: ReadonlyMap<string, FindEffect> = new Map<RowName, FindEffect>([
   ['registerWithTaints', ({ before, after }) => registration('registerWithTaints', `${describeTaints(before, after)}; or ${AGAIN}`)],
   ['registerNode', () => registration('registerNode', 'leave it as it is, unless the Node is to be deleted')],
   ['providerID', () => registration('providerID', `${KEEPS_ID}; for another one, ${AGAIN}`)],
+  ['cpuManagerPolicy', ({ before }) => (before?.value === 'static' ? KEPT_CPUS : undefined)],
   [
     'enableControllerAttachDetach',
     ({ after }, { registerNode }) => (registerNode === false ? leftAnnotation(after?.value === true) : undefined),
@@ -86,6 +88,12 @@ const SERVING: Effect = {
     'with serverTLSBootstrap, kubelet has no serving certificate until its request is approved: logs, exec, port forwarding and metrics fail until then',
   advice:
     'approve the request after the restart (kubectl get csr, then kubectl certificate approve NAME), or run a controller that approves kubernetes.io/kubelet-serving',
+}
+
+const KEPT_CPUS: Effect = {
+  rule: 'change/kept-cpus',
+  problem: `${OTHERWISE} changes the CPUs of no container that runs: each keeps those that the static policy gave it`,
+  advice: 'make containers anew that must not: delete their pods',
 }
 
 /** Words that a shell takes literally, as names and labels of Kubernetes are. */

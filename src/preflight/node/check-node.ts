@@ -26,7 +26,7 @@ import { checkPressure, pressureNeeds } from './check-pressure.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, imageSocket, runtimeSocket } from './check-runtime.ts'
 import { checkShutdown, shutdownPeriod } from './check-shutdown.ts'
-import { checkStates, describeStates } from './check-states.ts'
+import { checkStates, describeStates, listUnfitStates, type UnfitState } from './check-states.ts'
 import { type NodeOptions, NodeView, stateFile, toFinding, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
@@ -101,6 +101,11 @@ export function guardClient(document: Pick<ConfigDocument, 'config' | 'locate'>,
 
 export function findStateNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
   return { ...NOTHING_NEEDED, texts: listStateFiles(new NodeView(config, options)) }
+}
+
+/** @param found facts of `findStateNeeds`, and the topology */
+export function findUnfitStates(config: KubeletConfig, found: Surroundings, options: NodeOptions): readonly UnfitState[] {
+  return listUnfitStates(new NodeView(config, options), found)
 }
 
 /** State files with which kubelet would not start, and what to do: for a config to fall back to. */

@@ -29,6 +29,8 @@ export interface NodeOptions {
   /** The config that the running kubelet was started with. undefined: unknown. */
   readonly running?: KubeletConfig | undefined
   readonly kubeletPid?: number | undefined
+  /** As of `UnitState`. */
+  readonly setsStatesAside?: boolean | undefined
 }
 
 export class NodeView {

@@ -12,7 +12,7 @@ import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import { type ListeningSocket, parseListeners } from '../../kubelet/port-holder.ts'
 import { errorCode } from '../../values/errors.ts'
 import { joinPending } from '../../values/join-pending.ts'
-import { parseCpuSet } from '../cpu-set.ts'
+import { type CpuSet, parseCpuSet } from '../cpu-set.ts'
 import {
   type CgroupUse,
   type FileSystem,
@@ -213,7 +213,22 @@ class Machine {
       set('/sys/devices/system/cpu/present'),
       set('/sys/devices/system/node/online'),
     ])
-    return { onlineCpus, presentCpus, numaNodes }
+    const nodes = [...(numaNodes ?? [])]
+    return { onlineCpus, presentCpus, numaNodes, nodeCpus: await this.#nodeCpus(nodes), nodeMemory: await this.#nodeMemory(nodes) }
+  }
+
+  /** undefined: a NUMA node does not say, or there is none. */
+  async #nodeCpus(nodes: readonly number[]): Promise<CpuSet | undefined> {
+    const lists = await Promise.all(nodes.map((node) => this.text(`/sys/devices/system/node/node${node}/cpulist`)))
+    const told = lists.flatMap((list) => (typeof list === 'string' ? [list.trim()] : []))
+    return told.length === 0 || told.length < nodes.length ? undefined : parseCpuSet(told.filter((list) => list !== '').join())
+  }
+
+  /** `getNodeMemInfo` of google/cadvisor, which kubelet asks. */
+  async #nodeMemory(nodes: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const texts = await Promise.all(nodes.map((node) => this.text(`/sys/devices/system/node/node${node}/meminfo`)))
+    const kib = texts.map((text) => Number(/MemTotal:\s*([0-9]+) kB/.exec(text ?? '')?.[1]))
+    return new Map(nodes.flatMap((node, at) => (Number.isSafeInteger(kib[at]) ? [[node, (kib[at] ?? 0) * 1024] as const] : [])))
   }
 
   /**

@@ -56,6 +56,10 @@ export interface Surroundings {
   readonly onlineCpus: CpuSet | undefined
   readonly presentCpus: CpuSet | undefined
   readonly numaNodes: CpuSet | undefined
+  /** The online CPUs, as the NUMA nodes have them. */
+  readonly nodeCpus?: CpuSet | undefined
+  /** The bytes of memory of each NUMA node. */
+  readonly nodeMemory?: ReadonlyMap<number, number> | undefined
   readonly cgroupVersion: 1 | 2 | undefined
   /** Whether a cgroup exists in every hierarchy that kubelet needs. */
   readonly cgroups: ReadonlyMap<string, boolean>

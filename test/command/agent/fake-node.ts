@@ -125,6 +125,8 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       requestRetry: () => void actions.push('retry'),
       requestPromote: (content) => void actions.push(`promote ${content}`),
     },
+    findUnfitStates: async () => [],
+    setStateAside: ({ file }) => `${file}.set-aside-1`,
     takeOver: async () => ({
       kind: 'taken',
       activation: {

@@ -43,6 +43,14 @@ t.test('a state file of the static policy', async (t) => {
     ['warn node/cpu-manager-state cpuManagerPolicy'],
     'CPU 3 is new',
   )
+  const online = new Set([0, 1, 2, 3])
+  t.same(
+    verdicts(STATIC, { ...withState(CPU, { ...state, defaultCpuSet: '0,2' }), onlineCpus: online, presentCpus: online, nodeCpus: online }),
+    ['warn node/cpu-manager-state cpuManagerPolicy'],
+    'however certain it is: another config changes nothing',
+  )
+  const aside = { ...optionsOf(30), setsStatesAside: true }
+  t.same(verdicts(STATIC, withState(CPU, { policyName: 'none', defaultCpuSet: '' }), aside), [], 'the unit sets it aside')
   t.same(verdicts(STATIC, withState(CPU, { policyName: 'static', defaultCpuSet: '' })), [], 'not yet used')
 })
 

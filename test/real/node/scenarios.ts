@@ -19,6 +19,7 @@ import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios, addModernJudgeScenario } from './judge.ts'
 import { addLeftDownScenarios } from './left-down.ts'
 import { addLocalConfigScenarios } from './local-config.ts'
+import { addManagerScenarios } from './managers.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addOverlayScenarios } from './overlay.ts'
 import { addPaceScenarios } from './pace.ts'
@@ -47,6 +48,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addLeftDownScenarios(plane, program)
   addHeldPortScenarios(plane, program)
   addRebootScenarios(plane, program)
+  addManagerScenarios(plane, program)
   addSignalScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
   addFullDiskScenarios(plane, program)

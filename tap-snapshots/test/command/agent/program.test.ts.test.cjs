@@ -518,6 +518,28 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 
 `
 
+exports[`test/command/agent/program.test.ts > TAP > help > of set-aside 1`] = `
+Usage: kubelet-cfg-agent set-aside [flags]
+
+Kubelet's unit runs this before it starts kubelet. A cpu_manager_state or memory_manager_state in
+the root directory of kubelet with which kubelet would not start, such as that of another policy, is
+renamed to NAME.set-aside-N next to it. The last three are kept. A file that fits, or that cannot be
+judged, stays as it is. A kubelet that is running may write the file anew.
+
+Options:
+  -h, --help  show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent set-aside
+      before kubelet starts, with what it would start with now
+
+Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
+see kubelet-cfg-agent run --help.
+
+Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
+
+`
+
 exports[`test/command/agent/program.test.ts > TAP > help > of status 1`] = `
 Usage: kubelet-cfg-agent status [flags]
 
@@ -555,6 +577,7 @@ Options:
 
 Run:
   run                run the agent in the foreground
+  set-aside          set aside a state file of kubelet's managers with which kubelet would not start
 
 Inspect:
   status             show what this node runs, what it should run, and the trial

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The flag that spares kubelet's unit from judging the state files of kubelet's managers before a
+ * start. The file is there while each config that kubelet may start with, and each state file, is
+ * known to have the policy none. So a node without these managers starts no program for it. Where
+ * the agent's directory is lost, or no agent has looked yet, they are judged. Pure; the files are
+ * passed in.
+ */
+import { posix } from 'node:path'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { listDropInFiles } from '../kubelet/drop-in-files.ts'
+import { parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
+import type { Activation } from '../ports/activation.ts'
+import type { Files } from '../ports/files.ts'
+import type { Checkpoints } from '../ports/store.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
+import { readLocalConfig } from './node-configs.ts'
+
+interface FlagParts {
+  readonly files: Pick<Files, 'read' | 'list' | 'stat' | 'replace' | 'remove'>
+  readonly checkpoints: Pick<Checkpoints, 'path'>
+  readonly activation: Pick<Activation, 'readLocal'>
+  readonly dynamicConfigDir: string
+}
+
+/** Kubelet's drop-in names it. */
+const NAME = 'states-fit'
+/** Any policy but none, and any text that may spell one in another way. */
+const OTHER_POLICY = /(?:cpu|memory)ManagerPolicy\b(?!["']?[ \t]*[:=][ \t]*["']?none\b)|\\[uxU]/i
+const OTHER_FLAG = /^--(?:cpu|memory)[-_]manager[-_]policy(?!=none$)(?:=|$)/i
+const NO_POLICY = ['none', 'None']
+const REMEMBERED = 64
+
+export class StatesFlag {
+  readonly #parts: FlagParts
+  readonly #path: string
+  /** What was found in a file, by its path and identity. */
+  readonly #known = new Map<string, boolean>()
+
+  constructor(parts: FlagParts) {
+    this.#parts = parts
+    this.#path = posix.join(parts.dynamicConfigDir, NAME)
+  }
+
+  /** Throws where the flag cannot be removed, which works on a full disk, or written. */
+  refresh(snapshot: Snapshot): void {
+    const { unit } = snapshot
+    if (unit.kind === 'unknown' || unit.wiring.kind === 'broken' || unit.setsStatesAside !== true) return
+    const isThere = this.#parts.files.stat(this.#path) !== undefined
+    const mayDiffer = this.#mayDiffer(unit, snapshot)
+    if (mayDiffer !== isThere) return
+    if (mayDiffer) this.#parts.files.remove(this.#path)
+    else this.#parts.files.replace(this.#path, '')
+  }
+
+  #mayDiffer(unit: KnownUnit, snapshot: Snapshot): boolean {
+    const { words = [], nextWords = [] } = unit.command ?? {}
+    const flags = [...words, ...nextWords]
+    if (flags.some((word) => OTHER_FLAG.test(word))) return true
+    const local = readLocalConfig(this.#parts.activation, unit)
+    if (local.kind === 'found' ? OTHER_POLICY.test(local.text) : local.kind === 'unknown' || local.why === undefined) return true
+    const directoryOf = (flag: string) => flagValue(asArguments(flags), flag)
+    const root = directoryOf('root-dir') ?? '/var/lib/kubelet'
+    if (STATE_FILES.some((name) => this.#ask(posix.join(root, name), isOtherState))) return true
+    try {
+      const directory = directoryOf('config-dir')
+      const dropIns = directory === undefined ? [] : listDropInFiles(directory, this.#parts.files)
+      return [...this.#listConfigs(snapshot), ...dropIns].some((path) => this.#ask(path, (text) => OTHER_POLICY.test(text)))
+    } catch {
+      return true
+    }
+  }
+
+  #listConfigs({ assigned, lastKnownGood, previous, left = [], nextStart }: Snapshot): readonly string[] {
+    const held = [lastKnownGood, previous, ...left, ...(nextStart.kind === 'known' ? [nextStart.held] : [])].map(({ source }) => source)
+    const sources = [...held, ...(assigned.kind === 'source' ? [assigned.source] : [])]
+    return [...new Set(sources.flatMap((source) => (source === 'local' ? [] : [this.#parts.checkpoints.path(source)])))]
+  }
+
+  /** A file that does not exist is nothing that kubelet reads. */
+  #ask(path: string, isOther: (text: string) => boolean): boolean {
+    try {
+      const identity = this.#parts.files.stat(path, 'follow')?.identity
+      if (identity === undefined) return false
+      const key = `${path}\n${identity}`
+      const known = this.#known.get(key)
+      if (known !== undefined) return known
+      const text = this.#parts.files.read(path)?.toString()
+      const found = text !== undefined && isOther(text)
+      if (this.#known.size >= REMEMBERED) this.#known.clear()
+      this.#known.set(key, found)
+      return found
+    } catch {
+      return true
+    }
+  }
+}
+
+function isOtherState(text: string): boolean {
+  const state = parseManagerState(text)
+  return state === undefined || !NO_POLICY.includes(String(state.policyName))
+}

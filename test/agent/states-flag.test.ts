@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Before which starts of kubelet its state files are judged. */
+import t from 'tap'
+import { StatesFlag } from '../../src/agent/states-flag.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { envWiring } from '../../src/systemd/wiring-kinds.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
+import { A, assignedTo, snapshot, unit } from '../decision/snapshots.ts'
+
+const FLAG = '/state/states-fit'
+const CHECKPOINT = '/state/checkpoint'
+const CPU = '/var/lib/kubelet/cpu_manager_state'
+const NONE = '{"policyName":"none","defaultCpuSet":"","checksum":1353318690}'
+
+let now = 0
+
+function openNode() {
+  const disk = new FakeDisk(() => (now += 1))
+  const files = new DurableFiles(disk)
+  for (const directory of ['/state', '/var/lib/kubelet', '/etc', '/etc/d']) files.makeDirectory(directory)
+  files.replace('/etc/local.yaml', 'cpuManagerPolicy: none\nstaticPodPath: /etc/kubernetes/manifests\n')
+  files.replace(CHECKPOINT, 'maxPods: 20\n')
+  const node = {
+    words: [] as readonly string[],
+    setsStatesAside: true,
+    disk,
+    files,
+    isJudged: () => files.stat(FLAG) === undefined,
+    look: () => {
+      const { words, setsStatesAside } = node
+      const known = unit({
+        setsStatesAside,
+        localConfigPath: '/etc/local.yaml',
+        wiring: envWiring('/state/kubelet.env', ''),
+        command: { path: '/usr/bin/kubelet', words },
+      })
+      flag.refresh(snapshot({ unit: known, ...assignedTo(A) }))
+      return node.isJudged()
+    },
+  }
+  const flag = new StatesFlag({
+    files,
+    checkpoints: { path: () => CHECKPOINT },
+    activation: { readLocal: (_, path) => files.read(path) },
+    dynamicConfigDir: '/state',
+  })
+  return node
+}
+
+t.test('on a node without these managers nothing is judged', async (t) => {
+  const node = openNode()
+  t.ok(node.isJudged(), 'until an agent has looked')
+  t.notOk(node.look())
+  node.files.replace(CPU, NONE)
+  t.notOk(node.look(), 'kubelet writes a state without a policy, too')
+  node.words = ['--cpu-manager-policy=none', '--config-dir=/etc/d']
+  t.notOk(node.look())
+})
+
+t.test('each of these is judged, until it is gone', async (t) => {
+  const node = openNode()
+  const raise = (path: string, text: string, calm: string) => {
+    node.files.replace(path, text)
+    t.ok(node.look(), `${path}: ${text}`)
+    node.files.replace(path, calm)
+    t.notOk(node.look(), `${path}: ${calm}`)
+  }
+  for (const text of [
+    'cpuManagerPolicy: static\n',
+    '{"memoryManagerPolicy":"Static"}',
+    'cpuManagerPolicy: &p static\n',
+    '{"cpu\\u004danagerPolicy":"static"}',
+  ])
+    raise(CHECKPOINT, text, 'maxPods: 21\n')
+  raise('/etc/local.yaml', 'cpuManagerPolicy: static\n', '{"cpuManagerPolicy":"none","memoryManagerPolicy":"None"}')
+  for (const state of [NONE.replace('none', 'static'), '{"policyNa', '']) raise(CPU, state, NONE)
+  node.words = ['--config-dir=/etc/d']
+  raise('/etc/d/10.conf', 'memoryManagerPolicy: Static\n', 'topologyManagerPolicy: best-effort\n')
+  for (const words of [['--cpu-manager-policy=static'], ['--memory-manager-policy', 'Static']]) {
+    node.words = words
+    t.ok(node.look(), words.join(' '))
+  }
+  node.words = ['--root-dir=/data']
+  node.files.makeDirectory('/data')
+  raise('/data/cpu_manager_state', '{"policyName":"static"}', NONE)
+})
+
+t.test('where the unit sets nothing aside, no flag is written or removed', async (t) => {
+  const node = openNode()
+  node.setsStatesAside = false
+  t.ok(node.look())
+})
