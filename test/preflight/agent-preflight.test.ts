@@ -353,6 +353,13 @@ t.test('turns a report into a result', async (t) => {
     remarks: ['maxPod (line 3, column 1): no such field', 'the kubelet check could not run: no systemd'],
     drain: ['evictionHard["memory.available"]'],
   })
+  const managers = finding({ severity: 'info', rule: 'change/managers', path: ['cpuManagerPolicy'] })
+  const both = finding({ severity: 'info', rule: 'policy/require-drain', path: ['cpuManagerPolicy'] })
+  t.same(
+    toResult({ outcome: 'accepted', findings: [drain, both, managers], parts: [] }),
+    { ...YES, drain: ['evictionHard["memory.available"]', 'cpuManagerPolicy'], managers: ['cpuManagerPolicy'] },
+    'named once, whoever asks for the drain',
+  )
   const change = { part: 'change', outcome: 'accepted', detail: '1 field changes', changed: ['maxPods'] } as const
   t.same(toResult({ outcome: 'accepted', findings: [], parts: [change] }), { ...YES, changed: ['maxPods'] })
   t.same(toResult({ outcome: 'unjudged', findings: [], parts: [] }), YES, 'an unjudged config is not refused')

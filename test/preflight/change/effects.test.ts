@@ -49,3 +49,11 @@ t.test('a serving certificate that somebody has to approve', async (t) => {
   t.same(effects({ serverTLSBootstrap: true }, {}), [])
   t.same(effects({}, { serverTLSBootstrap: true, tlsCertFile: '/c', tlsPrivateKeyFile: '/k' }), [], 'it serves with that meanwhile')
 })
+
+t.test('CPUs that containers keep after static', async (t) => {
+  const found = [/^change\/kept-cpus cpuManagerPolicy: make containers anew/]
+  const pinned = { cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }
+  t.match(effects(pinned, {}), found)
+  t.same(effects({}, pinned), [])
+  t.same(effects(pinned, { ...pinned, maxPods: 20 }), [])
+})
