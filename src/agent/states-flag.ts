@@ -35,7 +35,7 @@ const REMEMBERED = 64
 export class StatesFlag {
   readonly #parts: FlagParts
   readonly #path: string
-  /** What was found in a file, by its path and identity. */
+  /** Whether a file has another policy, by its path and identity. */
   readonly #known = new Map<string, boolean>()
 
   constructor(parts: FlagParts) {

@@ -22,7 +22,10 @@ export function parseManagerState(text: string): JsonObject | undefined {
   }
 }
 
-/** The UIDs of the pods that the file gives CPUs or memory of their own, to their containers or as a whole. */
+/**
+ * The UIDs of the pods that the file gives CPUs or memory of their own, to their containers or as a
+ * whole.
+ */
 export function listHolders(state: JsonObject): readonly string[] {
   const data = typeof state.data === 'string' ? parseManagerState(state.data) : undefined
   const maps = [state.entries, state.podEntries, data?.entries, data?.podEntries]

@@ -407,7 +407,7 @@ t.test('a decision on what the watch shows knows of a pause', async (t) => {
     const desired = { ...facts.desired, channelState }
     return describeRolloutSubject(snapshot({ ...facts, desired }))?.seen.paused
   }
-  t.equal(seenWith({ on: 'ConfigMap', by: 'an annotation' }), 'an annotation')
+  t.same(seenWith({ on: 'ConfigMap', by: 'an annotation' }), { on: 'ConfigMap', by: 'an annotation' })
   t.equal(seenWith(undefined), undefined)
 })
 

@@ -178,7 +178,9 @@ function checkReserved({ view, shared, isStrict, file }: Judged): Misfit | undef
   return { at: 'systemReserved', why: `more CPUs are reserved than the ${shared.size} shared ones in ${file}` }
 }
 
-/** Kubelet counts the CPUs of the NUMA nodes, which a container that hides CPUs may see otherwise. */
+/**
+ * Kubelet counts the CPUs of the NUMA nodes, which a container that hides CPUs may see otherwise.
+ */
 function checkMachine({ view, shared, assigned, isStrict, state, file, found }: Judged): Misfit | undefined {
   const { onlineCpus, presentCpus, nodeCpus } = found
   if (shared.size === 0 || state.podEntries !== undefined || String(state.data).includes('podEntries')) return undefined
