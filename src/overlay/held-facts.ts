@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NodeShown } from '../subject/node-shown.ts'
 
-/** What was made of some texts with the facts of a node. */
+/** The result of some texts with the facts of a node. */
 interface Seen {
   readonly node: NodeShown
   readonly texts: unknown
