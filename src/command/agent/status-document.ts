@@ -99,10 +99,7 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
      * is not merged. `fields` null: not known, or a layer sets far more than any config has.
      */
     ...merged,
-    /**
-     * Its fields that are computed from what the Node shows, with their values as JSON, perhaps
-     * cut.
-     */
+    /** Fields that were computed from the Node, with their values as JSON, perhaps cut. */
     computed,
     /**
      * The last report of an agent, as the condition of the Node has it. null: none since the node
