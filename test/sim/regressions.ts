@@ -808,6 +808,10 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'edit', name: 'red', behaviour: 'ends-cleanly' }],
     [26, { kind: 'damage-assigned' }],
   ),
+  'the config file is edited while kubelet runs the config in it, and the records in /run are lost': {
+    ...schedule(810012097, ...ASSIGN, [300, { kind: 'edit-local' }], [60, { kind: 'lose-runtime' }]),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
