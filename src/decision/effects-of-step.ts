@@ -200,6 +200,7 @@ const EFFECTS: EffectsOf = {
       wiring,
       orElseLocal: fallback === undefined && target !== 'local' && !mayBeInPlace(snapshot, target),
       isRewording: isRewordingInPlace(snapshot, target),
+      runsIn: findRunsIn(snapshot, target),
     },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
     ...(target === 'local' ? prepareWayBack(snapshot, fallback, wiring) : []),
@@ -297,6 +298,11 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
 
 /** Kubelet runs it, and nothing tells that something else is in place. */
 function mayBeInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
-  const { nextStart, running } = snapshot
-  return nextStart.kind === 'unknown' && running.kind === 'known' && running.content === findContent(snapshot, target)
+  return snapshot.nextStart.kind === 'unknown' && findRunsIn(snapshot, target) !== undefined
+}
+
+/** The invocation of the kubelet that runs it already. */
+function findRunsIn(snapshot: Snapshot, target: ConfigSource): string | undefined {
+  const { running } = snapshot
+  return running.kind === 'known' && running.content === findContent(snapshot, target) ? running.invocationId : undefined
 }

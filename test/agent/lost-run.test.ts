@@ -54,6 +54,18 @@ function loseRun(world: SmallWorld): void {
   world.systemctl = undefined
 }
 
+t.test('file: somebody replaces the config that runs, the agent puts it back, and /run is lost: no restart', async (t) => {
+  const world = await settledOnA('file')
+  world.editLocal('# edited')
+  await world.run(MINUTE_US)
+  t.equal(world.disk.read(world.placePath).toString(), textOf(A))
+  loseRun(world)
+  const restarts = world.restartsAskedAtUs.length
+  await world.run(LONG_US)
+  t.equal(world.restartsAskedAtUs.length, restarts)
+  t.equal(await world.running(), textOf(A))
+})
+
 for (const kind of ['file', 'drop-in'] as const) {
   for (const [why, obstruct] of Object.entries(OBSTACLES).slice(kind === 'file' ? 0 : 1)) {
     t.test(`${kind}: ${why}, and /run is lost: the config runs before it is promoted`, async (t) => {
@@ -106,6 +118,20 @@ for (const kind of ['file', 'drop-in'] as const) {
     }
     t.equal(world.restartsAskedAtUs.length, 2)
     t.equal(await world.running(), textOf(B))
+  })
+
+  t.test(`${kind}: nor is what runs and was put in place again`, async (t) => {
+    const world = await settledOnA(kind)
+    world.systemctl = REFUSED
+    world.want(B)
+    await world.run(MINUTE_US)
+    world.want(A)
+    await world.run(MINUTE_US)
+    loseRun(world)
+    const restarts = world.restartsAskedAtUs.length
+    await world.run(LONG_US)
+    t.equal(world.restartsAskedAtUs.length, restarts)
+    t.equal(await world.running(), textOf(A))
   })
 
   t.test(`${kind}: nothing tells when it was put in place: it is not promoted before it has run, after one restart`, async (t) => {

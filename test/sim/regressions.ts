@@ -800,6 +800,18 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [20, { kind: 'runtime-down', seconds: 60, kills: 10 }],
     [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 207 }],
   ),
+  'the record of what is assigned is damaged while a node has something to tell in its slot': schedule(
+    810012682,
+    [1, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [2, { kind: 'runtime-down', seconds: 242, kills: 70 }],
+    [0, { kind: 'edit', name: 'red', behaviour: 'ends-cleanly' }],
+    [26, { kind: 'damage-assigned' }],
+  ),
+  'the config file is edited while kubelet runs the config in it, and the records in /run are lost': {
+    ...schedule(810012097, ...ASSIGN, [300, { kind: 'edit-local' }], [60, { kind: 'lose-runtime' }]),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
