@@ -62,6 +62,7 @@ export type StateEffect =
       readonly orElseLocal: boolean
       /** See `Activation`. */
       readonly isRewording: boolean
+      readonly ranIn: string | undefined
     }
 
 /**

@@ -28,8 +28,9 @@ export interface Activation {
    * Idempotent.
    * @param isRewording the target is the config that was observed in place, in other bytes: a
    * process that was started with either runs both
+   * @param ranIn the invocation of kubelet's unit that runs the target already. undefined: none does
    */
-  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean): void
+  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean, ranIn?: string): void
   /**
    * The files outside the agent's own directory in which the agent has put a config, or may have.
    * They are found by its records, and beside what kubelet's unit names, since that directory may
@@ -81,4 +82,9 @@ export type ActivationState =
 export interface ActivationStamp {
   readonly bootId: string
   readonly monotonicUs: number
+  /**
+   * The invocation of kubelet's unit that runs the config although it was started before: the
+   * config was put in place again.
+   */
+  readonly ranIn?: string | undefined
 }

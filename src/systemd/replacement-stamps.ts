@@ -28,6 +28,8 @@ interface Replacement {
   readonly isLocal: boolean
   /** The config that it replaces, in other bytes. */
   readonly isRewording: boolean
+  /** As in `Activation`. */
+  readonly ranIn?: string | undefined
 }
 
 /** `foundAt`: nobody recorded it, and the agent found what is in place at that time. */
@@ -54,9 +56,9 @@ export class ReplacementStamps {
     const stamp = resolveStamp({ hash, isLocal }, { run: this.#run(), kept: record.stamps }, this.#clock.now())
     this.#save(stamp)
     if (record.stamps !== undefined && !isKept(stamp, record.stamps[0])) tolerateFaults(() => record.keep(stamp))
-    const { bootId, sinceUs, foundUs } = stamp
+    const { bootId, sinceUs, foundUs, ranIn } = stamp
     return {
-      since: sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs },
+      since: sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs, ...(ranIn !== undefined && { ranIn }) },
       ...(foundUs !== undefined && { foundAt: { bootId, monotonicUs: foundUs } }),
     }
   }
@@ -81,12 +83,12 @@ export class ReplacementStamps {
    *
    * @param begun as `begin` has returned it. The record has it, unless the disk is full
    */
-  replace(begun: Stamp | undefined, { hash, isLocal }: Replacement, rename: () => void, keep: StampRecord['keep']): void {
+  replace(begun: Stamp | undefined, { hash, isLocal, ranIn }: Replacement, rename: () => void, keep: StampRecord['keep']): void {
     if (begun !== undefined) this.#save(begun)
     rename()
     if (begun?.rewording !== undefined) return
     const { bootId, monotonicUs } = this.#clock.now()
-    const stamp = { bootId, hash, isLocal, sinceUs: monotonicUs }
+    const stamp = { bootId, hash, isLocal, sinceUs: monotonicUs, ...(ranIn !== undefined && { ranIn }) }
     this.#save(stamp)
     tolerateFaults(() => keep(stamp))
   }
@@ -140,6 +142,8 @@ export const isStamp = shape({
   isLocal: optional(isFlag),
   /** undefined: since before the agent's first observation in this boot, or not known. */
   sinceUs: optional(isNumber),
+  /** The invocation that ran it already when it was put in place. */
+  ranIn: optional(isText),
   /** Nobody recorded when it was put in place. The agent found it there at this time. */
   foundUs: optional(isNumber),
   /** The same config in other bytes, which may have replaced it. */
@@ -175,7 +179,10 @@ function resolveStamp(content: InPlaceContent, { run, kept }: KnownStamps, { boo
   const { hash, isLocal } = content
   const isOfBoot = (each: Stamp | undefined) => each?.bootId === bootId
   const last = [run, ...(kept ?? [])].filter((each) => each !== undefined && isOfBoot(each)).reduce(later, undefined)
-  if (last !== undefined && isOf(last, content)) return { bootId, hash, isLocal, sinceUs: last.sinceUs, foundUs: last.foundUs }
+  if (last !== undefined && isOf(last, content)) {
+    const { sinceUs, foundUs, ranIn } = last
+    return { bootId, hash, isLocal, sinceUs, foundUs, ranIn }
+  }
   if (isOfBoot(run)) return { bootId, hash, isLocal, sinceUs: monotonicUs }
   const isFromBefore = last === undefined && (kept ?? []).some((each) => isOf(each, content) || each.next === content.hash)
   return { bootId, hash, isLocal, ...(!isFromBefore && kept !== undefined && { foundUs: monotonicUs }) }
@@ -197,7 +204,7 @@ function isOf(stamp: Stamp, { hash, isLocal }: InPlaceContent): boolean {
 /** Whether both say the same of what is in place. */
 function isSameStamp(a: Stamp | undefined, b: Stamp | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
-  const fields = ['bootId', 'hash', 'isLocal', 'sinceUs', 'foundUs', 'rewording', 'next'] as const
+  const fields = ['bootId', 'hash', 'isLocal', 'sinceUs', 'ranIn', 'foundUs', 'rewording', 'next'] as const
   return fields.every((field) => a[field] === b[field])
 }
 
@@ -206,5 +213,5 @@ function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
   if (kept === undefined || kept.rewording !== undefined || kept.next !== undefined) return false
   const isSame = kept.hash === stamp.hash || (stamp.isLocal === true && kept.isLocal === true)
   if (kept.bootId !== stamp.bootId) return isSame && stamp.sinceUs === undefined && stamp.foundUs === undefined
-  return isSame && kept.sinceUs === stamp.sinceUs && kept.foundUs === stamp.foundUs
+  return isSame && (['sinceUs', 'ranIn', 'foundUs'] as const).every((field) => kept[field] === stamp[field])
 }

@@ -108,6 +108,41 @@ for (const kind of ['file', 'drop-in'] as const) {
     t.equal(await world.running(), textOf(B))
   })
 
+  t.test(`${kind}: what runs is put in place again, and is restarted for nothing by no loss of /run`, async (t) => {
+    const world = await settledOnA(kind)
+    world.systemctl = REFUSED
+    world.want(B)
+    await world.run(MINUTE_US)
+    world.want(A)
+    await world.run(MINUTE_US)
+    const restarts = world.restartsAskedAtUs.length
+    for (let losses = 0; losses < 2; losses += 1) {
+      loseRun(world)
+      await world.run(LONG_US)
+    }
+    t.equal(world.restartsAskedAtUs.length, restarts)
+    t.equal(await world.running(), textOf(A))
+    world.reboot()
+    world.advance(MINUTE_US)
+    world.want(C)
+    await world.run(LONG_US)
+    t.same(world.record('last-known-good'), C, 'another process is told from it')
+  })
+
+  t.test(`${kind}: nor local, that was to be left and is assigned again`, async (t) => {
+    const world = new SmallWorld({ activation: kind })
+    world.systemctl = REFUSED
+    world.want(A)
+    await world.run(MINUTE_US)
+    world.want('local')
+    await world.run(MINUTE_US)
+    const restarts = world.restartsAskedAtUs.length
+    loseRun(world)
+    await world.run(LONG_US)
+    t.equal(world.restartsAskedAtUs.length, restarts)
+    t.equal(await world.running(), 'local')
+  })
+
   t.test(`${kind}: nothing tells when it was put in place: it is not promoted before it has run, after one restart`, async (t) => {
     const world = await settledOnA(kind)
     world.systemctl = REFUSED

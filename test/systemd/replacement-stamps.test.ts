@@ -29,9 +29,9 @@ function configInPlace() {
   const open = () => new ReplacementStamps(files, PATH, { now: () => ({ ...time, wallMs: 0 }) })
   const record = createRecord()
   /** As an activation does it. */
-  const replace = (from: string, to: string, { isRewording = false, isLocal = false, crashes = false } = {}) => {
+  const replace = (from: string, to: string, { isRewording = false, isLocal = false, crashes = false, ranIn = '' } = {}) => {
     const stamps = open()
-    const replacement = { hash: to, isLocal, isRewording }
+    const replacement = { hash: to, isLocal, isRewording, ...(ranIn !== '' && { ranIn }) }
     const begun = stamps.begin(from, replacement, record.stamps?.[0])
     if (begun !== undefined && record.takes) record.keep(begun)
     const rename = () => {
@@ -100,6 +100,22 @@ t.test('once /run is lost, the record tells', async (t) => {
     replace('reworded', 'local', { isLocal: true })
     loseRun()
     t.same(open().since('edited', true, record), { since: at(30) })
+  })
+
+  t.test('which process ran the config already when it was put in place again, as long as it is there', async (t) => {
+    const { open, time, replace, loseRun, record } = configInPlace()
+    time.monotonicUs = 20
+    replace('config', 'another')
+    time.monotonicUs = 30
+    replace('another', 'config', { ranIn: 'invocation' })
+    loseRun()
+    t.same(open().since('config', false, record), { since: { ...at(30), ranIn: 'invocation' } })
+    time.monotonicUs = 40
+    replace('config', 'reworded', { isRewording: true })
+    loseRun()
+    t.same(open().since('reworded', false, record), { since: { ...at(30), ranIn: 'invocation' } }, 'also in other words')
+    replace('reworded', 'another')
+    t.same(open().since('another', false, record), { since: at(40) })
   })
 
   t.test('what was replaced before a boot', async (t) => {
