@@ -24,6 +24,7 @@ import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
+import { isSpreadShared } from './wait.ts'
 
 export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { source } = step
@@ -126,10 +127,12 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
 export function startSpread(
   source: ConfigSource,
   shared: boolean,
-  { now, policy, spread }: Snapshot,
+  { now, policy, spread, assigned }: Snapshot,
   factsSinceUs?: number,
 ): readonly Effect[] {
   if (!shared && spread === undefined && factsSinceUs === undefined) return []
+  // A record that was damaged meanwhile is no change of the Node's own.
+  if (assigned.kind === 'damaged' && spread !== undefined && isSpreadShared(spread, now, source)) return []
   // An agent that does not know `own` finds a spread that is over.
   const own = { sinceUs: now.monotonicUs - policy.spreadUs, own: true }
   const since = { ...(shared ? { sinceUs: now.monotonicUs } : own), ...(factsSinceUs !== undefined && { factsSinceUs }) }

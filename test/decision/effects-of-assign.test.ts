@@ -175,6 +175,9 @@ t.test('whether a node waits for its turn', (t) => {
   t.same(begin(false, SPREAD), [put('spread', { ...since, ...own })])
   const [of] = startSpread(B, false, snapshot({ spread: undefined }), NOW_US - 1)
   t.match(of, put('spread', { ...since, ...own, factsSinceUs: NOW_US - 1 }), 'for its facts')
+  const damaged = (spread: Snapshot['spread']) => startSpread(B, false, snapshot({ spread, assigned: { kind: 'damaged', detail: '' } }))
+  t.same(damaged(since), [], 'the record of what is assigned is damaged: the turn of this version stays')
+  t.same(damaged({ ...since, source: A }), [put('spread', { ...since, ...own })], 'and nobody knows whose change another version is')
   t.end()
 })
 

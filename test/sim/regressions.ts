@@ -808,6 +808,14 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ...schedule(810100489, ...ASSIGN, [5, { kind: 'edit-local' }], [0, { kind: 'lose-runtime' }]),
     node: { activation: 'file' },
   },
+  'the record of what is assigned is damaged while a node has something to tell in its slot': schedule(
+    810012682,
+    [1, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [2, { kind: 'runtime-down', seconds: 242, kills: 70 }],
+    [0, { kind: 'edit', name: 'red', behaviour: 'ends-cleanly' }],
+    [26, { kind: 'damage-assigned' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
