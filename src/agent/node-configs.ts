@@ -122,20 +122,20 @@ function identifyContent(
 ): ContentHash {
   if (process.kind === 'checkpoint') return contentOrName({ kubeletConfigKey: process.key, ...process }, checkpoints)
   if (hasFixedFlag(unit) && activation.kind !== 'unknown') {
-    const isEarlier = (stamp: ActivationStamp | undefined) => stamp?.bootId === bootId && wasStartedBefore(unit, stamp)
+    const wasStartedBefore = (stamp: ActivationStamp | undefined) => stamp?.bootId === bootId && isEarlier(unit, stamp)
     // A process that started before the file was in place does not run what the file holds now.
-    if (isEarlier(activation.since)) return nameEarlier(unit.invocationId)
+    if (wasStartedBefore(activation.since)) return nameEarlier(unit.invocationId)
     if (activation.kind === 'local') return LOCAL_CONTENT
     const content = holdActivated(activation, checkpoints).content ?? nameMissing(activation.source)
     // Where nobody knows that, a config that has never passed its trial may never have run.
-    return isEarlier(activation.foundAt) && !passed.includes(content) ? nameEarlier(unit.invocationId) : content
+    return wasStartedBefore(activation.foundAt) && !passed.includes(content) ? nameEarlier(unit.invocationId) : content
   }
   return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : nameOther(process.configPath)
 }
 
-/** Not where the process ran the config already when that was put in place again. */
-function wasStartedBefore({ startedAtUs, invocationId }: KnownUnit, { monotonicUs, ranIn }: ActivationStamp): boolean {
-  return startedAtUs < monotonicUs && ranIn !== invocationId
+/** The process was started with what was in place before, as far as the stamp tells. */
+function isEarlier({ startedAtUs, invocationId }: KnownUnit, { monotonicUs, runsIn }: ActivationStamp): boolean {
+  return startedAtUs < monotonicUs && invocationId !== runsIn
 }
 
 /** Where the bytes are gone, the version still says which content it is. */
@@ -228,7 +228,7 @@ function isInUse({ unit, activation, lastProcess }: Traces): boolean {
   if (activation.kind === 'checkpoint' || (activation.kind === 'unknown' && activation.unrecorded === true)) return true
   // The file that it was started with held something else until then.
   const since = activation.kind === 'local' ? activation.since : undefined
-  if (since !== undefined && unit.kind === 'known' && wasStartedBefore(unit, since)) return true
+  if (since !== undefined && unit.kind === 'known' && isEarlier(unit, since)) return true
   return lastProcess?.source !== undefined && lastProcess.source !== 'local'
 }
 

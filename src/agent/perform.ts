@@ -147,10 +147,10 @@ const EXECUTORS: Executors = {
 
 function activate(
   { activation }: EffectPorts,
-  { target, wiring, orElseLocal, isRewording, ranIn }: Extract<StateEffect, { kind: 'activate' }>,
+  { target, wiring, orElseLocal, isRewording, runsIn }: Extract<StateEffect, { kind: 'activate' }>,
 ): void {
   try {
-    activation.activate(target, wiring, isRewording, ranIn)
+    activation.activate(target, wiring, isRewording, runsIn)
   } catch (cause) {
     if (orElseLocal) activation.activate('local', wiring)
     throw cause

@@ -98,7 +98,7 @@ const EFFECTS: EffectsOf = {
   'forget-left': ({ key, wiring }, snapshot) => [
     ...drop(findSuspended(snapshot, key)),
     // Local is in place: this takes away what was staged for the way back.
-    { kind: 'activate', target: 'local', wiring, orElseLocal: false, isRewording: false, ranIn: findRanIn(snapshot, 'local') },
+    { kind: 'activate', target: 'local', wiring, orElseLocal: false, isRewording: false },
     ...forgetLeft(snapshot),
     put('proven', undefined),
     log('info', 'kubelet has been healthy with its local config for a whole trial: the return to it is over'),
@@ -200,7 +200,7 @@ const EFFECTS: EffectsOf = {
       wiring,
       orElseLocal: fallback === undefined && target !== 'local' && !mayBeInPlace(snapshot, target),
       isRewording: isRewordingInPlace(snapshot, target),
-      ranIn: findRanIn(snapshot, target),
+      runsIn: findRunsIn(snapshot, target),
     },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
     ...(target === 'local' ? prepareWayBack(snapshot, fallback, wiring) : []),
@@ -298,11 +298,11 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
 
 /** Kubelet runs it, and nothing tells that something else is in place. */
 function mayBeInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
-  return snapshot.nextStart.kind === 'unknown' && findRanIn(snapshot, target) !== undefined
+  return snapshot.nextStart.kind === 'unknown' && findRunsIn(snapshot, target) !== undefined
 }
 
-/** The invocation that runs it. undefined: kubelet runs something else, or nothing. */
-function findRanIn(snapshot: Snapshot, target: ConfigSource): string | undefined {
+/** The invocation of the kubelet that runs it already. */
+function findRunsIn(snapshot: Snapshot, target: ConfigSource): string | undefined {
   const { running } = snapshot
   return running.kind === 'known' && running.content === findContent(snapshot, target) ? running.invocationId : undefined
 }

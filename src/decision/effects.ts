@@ -60,9 +60,9 @@ export type StateEffect =
       readonly target: ConfigSource
       readonly wiring: ReadyWiring
       readonly orElseLocal: boolean
-      /** See `Activation`. */
+      /** See `Activation`, as `runsIn`. */
       readonly isRewording: boolean
-      readonly ranIn: string | undefined
+      readonly runsIn?: string | undefined
     }
 
 /**

@@ -28,9 +28,9 @@ export interface Activation {
    * Idempotent.
    * @param isRewording the target is the config that was observed in place, in other bytes: a
    * process that was started with either runs both
-   * @param ranIn the invocation of kubelet's unit that runs the target already. undefined: none does
+   * @param runsIn the invocation of the kubelet that runs the target already
    */
-  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean, ranIn?: string): void
+  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean, runsIn?: string): void
   /**
    * The files outside the agent's own directory in which the agent has put a config, or may have.
    * They are found by its records, and beside what kubelet's unit names, since that directory may
@@ -53,7 +53,7 @@ export type OnWithdrawn = (path: string, how: 'restored' | 'removed') => void
 
 /**
  * `since`: CLOCK_MONOTONIC after the config, in any wording, was put in place; a process that was
- * started before does not run it. Local is one config, whatever its file holds. undefined where the
+ * started before does not run it, but for the one that ran it then. Local is one config, whatever its file holds. undefined where the
  * process' command line names its config, where the config was in place before the agent's first
  * observation in this boot, and where nobody recorded the time.
  */
@@ -82,9 +82,6 @@ export type ActivationState =
 export interface ActivationStamp {
   readonly bootId: string
   readonly monotonicUs: number
-  /**
-   * The invocation of kubelet's unit that runs the config although it was started before: the
-   * config was put in place again.
-   */
-  readonly ranIn?: string | undefined
+  /** The invocation of the kubelet that ran it already when it was put in place again. */
+  readonly runsIn?: string | undefined
 }

@@ -90,16 +90,16 @@ export class UnitActivation implements Activation {
     this.#kinds[wiring.activation].stage(fallback, wiring)
   }
 
-  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean, ranIn?: string): void {
+  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean, runsIn?: string): void {
     const own = this.#kinds[wiring.activation]
     if (this.#readOwn(wiring).kind === 'local') {
       // First: a failure, or a crash in between, leaves local or the former config, and no new one.
       if (target !== 'local' && this.#findLeft(wiring) !== undefined) this.#checkWritable(wiring)
       this.#withdrawOthers(wiring)
-      own.activate(target, wiring, isRewording, ranIn)
+      own.activate(target, wiring, isRewording, runsIn)
       return
     }
-    own.activate(target, wiring, isRewording, ranIn)
+    own.activate(target, wiring, isRewording, runsIn)
     try {
       this.#withdrawOthers(wiring)
     } catch (error) {

@@ -120,16 +120,16 @@ export class DropInActivation implements KindOfActivation {
     this.#save({ ...record, target, fallback: placed, before: undefined })
   }
 
-  activate(target: ConfigSource, { path }: ReadyWiring, isRewording = false, ranIn?: string): void {
+  activate(target: ConfigSource, { path }: ReadyWiring, isRewording = false, runsIn?: string): void {
     if (target === 'local') {
-      this.#remove(path, ranIn)
+      this.#remove(path, runsIn)
       return
     }
     const { bytes, placed } = this.#load(target, path)
     const inPlace = this.#files.read(path)
     const { record, placed: before } = this.#find(path, inPlace && hashOf(inPlace))
     // Without a record of it, something else was put in place since it was observed.
-    const replacement = { hash: placed.hash, isLocal: false, isRewording: isRewording && before !== undefined, ranIn }
+    const replacement = { hash: placed.hash, isLocal: false, isRewording: isRewording && before !== undefined, runsIn }
     const isSame = inPlace?.equals(bytes) === true
     const begun = isSame ? undefined : this.#stamps.begin(inPlace === undefined ? ABSENT : hashOf(inPlace), replacement, record.stamp)
     const next = { ...record, target: placed, before, ...(begun && { stamp: begun }) }
@@ -167,11 +167,11 @@ export class DropInActivation implements KindOfActivation {
     return [...new Set([...own, ...namedBy(unit).filter((path) => this.#find(path, undefined).hasRecord)])]
   }
 
-  #remove(path: string, ranIn?: string): void {
+  #remove(path: string, runsIn?: string): void {
     const inPlace = this.#files.read(path)
     if (inPlace !== undefined) {
       const { record, hasRecord } = this.#find(path, hashOf(inPlace))
-      const replacement = { hash: ABSENT, isLocal: true, isRewording: false, ranIn }
+      const replacement = { hash: ABSENT, isLocal: true, isRewording: false, runsIn }
       const begun = this.#stamps.begin(hashOf(inPlace), replacement, record.stamp)
       if (hasRecord) tolerateFaults(() => this.#save({ ...record, stamp: begun }))
       const remove = () => this.#files.remove(path)

@@ -121,7 +121,7 @@ export class FileActivation implements KindOfActivation {
     this.#records.save(recordStaged(record, staged.placed, inPlace))
   }
 
-  activate(target: ConfigSource, { path: configPath }: ReadyWiring, isRewording = false, ranIn?: string): void {
+  activate(target: ConfigSource, { path: configPath }: ReadyWiring, isRewording = false, runsIn?: string): void {
     if (target === 'local' && this.#records.mustFind(configPath).record === undefined) return
     // For local, what is in place stays, unless it is the agent's.
     const { record, inPlace } = target === 'local' ? this.#keepOriginal(configPath) : this.#keepReplaceable(configPath)
@@ -129,7 +129,7 @@ export class FileActivation implements KindOfActivation {
     const before = inPlace === undefined ? undefined : findMeaning(record, inPlace)
     // Without a record of it, or as local, something else was put in place since it was observed.
     const isAgentsInPlace = before !== undefined && before.source !== 'local'
-    const replacement = { hash: placed.hash, isLocal: target === 'local', isRewording: isRewording && isAgentsInPlace, ranIn }
+    const replacement = { hash: placed.hash, isLocal: target === 'local', isRewording: isRewording && isAgentsInPlace, runsIn }
     const begun = inPlace === placed.hash ? undefined : this.#stamps.begin(inPlace, replacement, record.stamp)
     const next = { ...record, target: placed, before, ...(begun && { stamp: begun }) }
     this.#recordPlaced(next, record, placed)

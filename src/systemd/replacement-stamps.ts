@@ -28,8 +28,8 @@ interface Replacement {
   readonly isLocal: boolean
   /** The config that it replaces, in other bytes. */
   readonly isRewording: boolean
-  /** As in `Activation`. */
-  readonly ranIn?: string | undefined
+  /** See `Activation`. */
+  readonly runsIn?: string | undefined
 }
 
 /** `foundAt`: nobody recorded it, and the agent found what is in place at that time. */
@@ -56,9 +56,9 @@ export class ReplacementStamps {
     const stamp = resolveStamp({ hash, isLocal }, { run: this.#run(), kept: record.stamps }, this.#clock.now())
     this.#save(stamp)
     if (record.stamps !== undefined && !isKept(stamp, record.stamps[0])) tolerateFaults(() => record.keep(stamp))
-    const { bootId, sinceUs, foundUs, ranIn } = stamp
+    const { bootId, sinceUs, foundUs, runsIn } = stamp
     return {
-      since: sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs, ...(ranIn !== undefined && { ranIn }) },
+      since: sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs, ...(runsIn !== undefined && { runsIn }) },
       ...(foundUs !== undefined && { foundAt: { bootId, monotonicUs: foundUs } }),
     }
   }
@@ -83,12 +83,12 @@ export class ReplacementStamps {
    *
    * @param begun as `begin` has returned it. The record has it, unless the disk is full
    */
-  replace(begun: Stamp | undefined, { hash, isLocal, ranIn }: Replacement, rename: () => void, keep: StampRecord['keep']): void {
+  replace(begun: Stamp | undefined, { hash, isLocal, runsIn }: Replacement, rename: () => void, keep: StampRecord['keep']): void {
     if (begun !== undefined) this.#save(begun)
     rename()
     if (begun?.rewording !== undefined) return
     const { bootId, monotonicUs } = this.#clock.now()
-    const stamp = { bootId, hash, isLocal, sinceUs: monotonicUs, ...(ranIn !== undefined && { ranIn }) }
+    const stamp = { bootId, hash, isLocal, sinceUs: monotonicUs, ...(runsIn !== undefined && { runsIn }) }
     this.#save(stamp)
     tolerateFaults(() => keep(stamp))
   }
@@ -142,10 +142,10 @@ export const isStamp = shape({
   isLocal: optional(isFlag),
   /** undefined: since before the agent's first observation in this boot, or not known. */
   sinceUs: optional(isNumber),
-  /** The invocation that ran it already when it was put in place. */
-  ranIn: optional(isText),
   /** Nobody recorded when it was put in place. The agent found it there at this time. */
   foundUs: optional(isNumber),
+  /** The invocation of the kubelet that was started before, and runs it all the same. */
+  runsIn: optional(isText),
   /** The same config in other bytes, which may have replaced it. */
   rewording: optional(isText),
   /** Another config, which may have replaced it. */
@@ -180,8 +180,8 @@ function resolveStamp(content: InPlaceContent, { run, kept }: KnownStamps, { boo
   const isOfBoot = (each: Stamp | undefined) => each?.bootId === bootId
   const last = [run, ...(kept ?? [])].filter((each) => each !== undefined && isOfBoot(each)).reduce(later, undefined)
   if (last !== undefined && isOf(last, content)) {
-    const { sinceUs, foundUs, ranIn } = last
-    return { bootId, hash, isLocal, sinceUs, foundUs, ranIn }
+    const { sinceUs, foundUs, runsIn } = last
+    return { bootId, hash, isLocal, sinceUs, foundUs, runsIn }
   }
   if (isOfBoot(run)) return { bootId, hash, isLocal, sinceUs: monotonicUs }
   const isFromBefore = last === undefined && (kept ?? []).some((each) => isOf(each, content) || each.next === content.hash)
@@ -204,7 +204,7 @@ function isOf(stamp: Stamp, { hash, isLocal }: InPlaceContent): boolean {
 /** Whether both say the same of what is in place. */
 function isSameStamp(a: Stamp | undefined, b: Stamp | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
-  const fields = ['bootId', 'hash', 'isLocal', 'sinceUs', 'ranIn', 'foundUs', 'rewording', 'next'] as const
+  const fields = ['bootId', 'hash', 'isLocal', 'sinceUs', 'foundUs', 'runsIn', 'rewording', 'next'] as const
   return fields.every((field) => a[field] === b[field])
 }
 
@@ -213,5 +213,5 @@ function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
   if (kept === undefined || kept.rewording !== undefined || kept.next !== undefined) return false
   const isSame = kept.hash === stamp.hash || (stamp.isLocal === true && kept.isLocal === true)
   if (kept.bootId !== stamp.bootId) return isSame && stamp.sinceUs === undefined && stamp.foundUs === undefined
-  return isSame && (['sinceUs', 'ranIn', 'foundUs'] as const).every((field) => kept[field] === stamp[field])
+  return isSame && kept.sinceUs === stamp.sinceUs && kept.foundUs === stamp.foundUs && kept.runsIn === stamp.runsIn
 }

@@ -59,6 +59,6 @@ t.test('without a record nothing was assigned, unless the file of kubelet held s
   t.match(readWith(undefined), { kind: 'source', source: 'local' })
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US - 1 }), { kind: 'source', source: 'local' })
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1 }), { kind: 'damaged', detail: /is lost/ })
-  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, ranIn: 'another' }), { kind: 'damaged' })
-  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, ranIn: INVOCATION }), { kind: 'source', source: 'local' })
+  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, runsIn: 'another' }), { kind: 'damaged' })
+  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, runsIn: INVOCATION }), { kind: 'source', source: 'local' })
 })

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * An activation says whether its target is what is in place, in other bytes, and which process runs
- * it already.
- */
+/** An activation says whether its target is what is in place, in other bytes, or what runs already. */
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { LOCAL } from '../../src/subject/config-source.ts'
-import { A, A_EDITED, assignedTo, B, contentOf, INVOCATION, READY, runs, runsNothing, snapshot } from './snapshots.ts'
+import { A, A_EDITED, assignedTo, B, contentOf, READY, runs, runsNothing, snapshot } from './snapshots.ts'
 
-function activates(target: typeof A | 'local', facts: Partial<Snapshot>) {
+function activate(target: typeof A | 'local', facts: Partial<Snapshot>) {
   const step = { kind: 'activate', target, fallback: undefined, wiring: READY } as const
   const effect = effectsOf(step, snapshot(facts)).find(({ kind }) => kind === 'activate')
   return effect?.kind === 'activate' ? effect : undefined
 }
 
-const isRewording = (target: typeof A | 'local', facts: Partial<Snapshot>) => activates(target, facts)?.isRewording
+function isRewording(target: typeof A | 'local', facts: Partial<Snapshot>): boolean | undefined {
+  return activate(target, facts)?.isRewording
+}
 
 const A_IN_PLACE = { nextStart: { kind: 'known', held: { source: A, content: contentOf(A) } } } as const
 
@@ -31,9 +30,9 @@ t.test('another content is none, nor is local, nor what is compared with nothing
   t.equal(isRewording(A_EDITED, { ...assignedTo(A_EDITED), assignedContent: undefined, ...lost }), false)
 })
 
-t.test('what runs is named where it is put in place again', async (t) => {
-  t.equal(activates(A, { ...assignedTo(A), ...runs(A) })?.ranIn, INVOCATION)
-  t.equal(activates('local', { ...assignedTo('local'), ...runs('local') })?.ranIn, INVOCATION)
-  t.equal(activates(A, { ...assignedTo(A), ...runs(B) })?.ranIn, undefined)
-  t.equal(activates(A, { ...assignedTo(A), ...runsNothing('stopped') })?.ranIn, undefined)
+t.test('what kubelet runs already names the invocation in which it does', async (t) => {
+  t.equal(activate(A, runs(A, { invocationId: 'i-7' }))?.runsIn, 'i-7')
+  t.equal(activate('local', runs('local', { invocationId: 'i-7' }))?.runsIn, 'i-7')
+  t.equal(activate(B, { ...assignedTo(B), ...runs(A) })?.runsIn, undefined, 'another config')
+  t.equal(activate(A, runsNothing('failed'))?.runsIn, undefined, 'nothing runs')
 })

@@ -800,10 +800,6 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [20, { kind: 'runtime-down', seconds: 60, kills: 10 }],
     [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 207 }],
   ),
-  'the config file is edited and put back, and then the records in /run are lost': {
-    ...schedule(810100489, ...ASSIGN, [500, { kind: 'edit-local' }], [500, { kind: 'lose-runtime' }]),
-    node: { activation: 'file' },
-  },
   'the config file is edited, and the records in /run are lost before it is put back': {
     ...schedule(810100489, ...ASSIGN, [5, { kind: 'edit-local' }], [0, { kind: 'lose-runtime' }]),
     node: { activation: 'file' },
@@ -816,6 +812,10 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'edit', name: 'red', behaviour: 'ends-cleanly' }],
     [26, { kind: 'damage-assigned' }],
   ),
+  'the config file is edited while kubelet runs the config in it, and the records in /run are lost': {
+    ...schedule(810012097, ...ASSIGN, [300, { kind: 'edit-local' }], [60, { kind: 'lose-runtime' }]),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -29,9 +29,9 @@ function configInPlace() {
   const open = () => new ReplacementStamps(files, PATH, { now: () => ({ ...time, wallMs: 0 }) })
   const record = createRecord()
   /** As an activation does it. */
-  const replace = (from: string, to: string, { isRewording = false, isLocal = false, crashes = false, ranIn = '' } = {}) => {
+  const replace = (from: string, to: string, { isRewording = false, isLocal = false, crashes = false, runsIn = '' } = {}) => {
     const stamps = open()
-    const replacement = { hash: to, isLocal, isRewording, ...(ranIn !== '' && { ranIn }) }
+    const replacement = { hash: to, isLocal, isRewording, ...(runsIn !== '' && { runsIn }) }
     const begun = stamps.begin(from, replacement, record.stamps?.[0])
     if (begun !== undefined && record.takes) record.keep(begun)
     const rename = () => {
@@ -102,20 +102,22 @@ t.test('once /run is lost, the record tells', async (t) => {
     t.same(open().since('edited', true, record), { since: at(30) })
   })
 
-  t.test('which process ran the config already when it was put in place again, as long as it is there', async (t) => {
+  t.test('which kubelet ran it already, in any wording, until another config is put in place', async (t) => {
     const { open, time, replace, loseRun, record } = configInPlace()
     time.monotonicUs = 20
-    replace('config', 'another')
-    time.monotonicUs = 30
-    replace('another', 'config', { ranIn: 'invocation' })
+    replace('edited', 'config', { runsIn: 'i-1' })
+    const known = { since: { ...at(20), runsIn: 'i-1' } }
+    t.same(open().since('config', false, record), known)
     loseRun()
-    t.same(open().since('config', false, record), { since: { ...at(30), ranIn: 'invocation' } })
-    time.monotonicUs = 40
+    t.same(open().since('config', false, record), known)
+    time.monotonicUs = 30
     replace('config', 'reworded', { isRewording: true })
     loseRun()
-    t.same(open().since('reworded', false, record), { since: { ...at(30), ranIn: 'invocation' } }, 'also in other words')
-    replace('reworded', 'another')
-    t.same(open().since('another', false, record), { since: at(40) })
+    t.same(open().since('reworded', false, record), known)
+    time.monotonicUs = 40
+    replace('reworded', 'other')
+    loseRun()
+    t.same(open().since('other', false, record), { since: at(40) })
   })
 
   t.test('what was replaced before a boot', async (t) => {
