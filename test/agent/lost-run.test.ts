@@ -134,6 +134,20 @@ for (const kind of ['file', 'drop-in'] as const) {
     t.equal(await world.running(), textOf(A))
   })
 
+  t.test(`${kind}: nor local, that was to be left and is assigned again`, async (t) => {
+    const world = new SmallWorld({ activation: kind })
+    world.systemctl = REFUSED
+    world.want(A)
+    await world.run(MINUTE_US)
+    world.want('local')
+    await world.run(MINUTE_US)
+    const restarts = world.restartsAskedAtUs.length
+    loseRun(world)
+    await world.run(LONG_US)
+    t.equal(world.restartsAskedAtUs.length, restarts)
+    t.equal(await world.running(), 'local')
+  })
+
   t.test(`${kind}: nothing tells when it was put in place: it is not promoted before it has run, after one restart`, async (t) => {
     const world = await settledOnA(kind)
     world.systemctl = REFUSED

@@ -5,7 +5,7 @@ import type { ActivationStamp } from '../../src/ports/activation.ts'
 import type { Records } from '../../src/ports/store.ts'
 import type { KnownUnit } from '../../src/subject/unit-state.ts'
 import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'
-import { BOOT, NOW_US, READY, SECOND_US, unit } from '../decision/snapshots.ts'
+import { BOOT, INVOCATION, NOW_US, READY, SECOND_US, unit } from '../decision/snapshots.ts'
 
 const PATH = '/var/lib/kubelet/config.yaml'
 const read = (bytes: () => Buffer | undefined, facts: Partial<KnownUnit> = {}) =>
@@ -59,4 +59,6 @@ t.test('without a record nothing was assigned, unless the file of kubelet held s
   t.match(readWith(undefined), { kind: 'source', source: 'local' })
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US - 1 }), { kind: 'source', source: 'local' })
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1 }), { kind: 'damaged', detail: /is lost/ })
+  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, runsIn: 'another' }), { kind: 'damaged' })
+  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, runsIn: INVOCATION }), { kind: 'source', source: 'local' })
 })

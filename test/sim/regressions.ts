@@ -800,6 +800,10 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [20, { kind: 'runtime-down', seconds: 60, kills: 10 }],
     [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 207 }],
   ),
+  'the config file is edited, and the records in /run are lost before it is put back': {
+    ...schedule(810100489, ...ASSIGN, [5, { kind: 'edit-local' }], [0, { kind: 'lose-runtime' }]),
+    node: { activation: 'file' },
+  },
   'the record of what is assigned is damaged while a node has something to tell in its slot': schedule(
     810012682,
     [1, { kind: 'edit', name: 'red', behaviour: 'good' }],

@@ -175,6 +175,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'lose-runtime':
       if (isOnlyInRuntime(world) && world.wasRestored) return
+      // Nobody knows any more what kubelet was started with before the file was written.
+      world.lostStamp ||= world.kind.activation === 'file' && isOnlyInRuntime(world)
       // The agent keeps what it has read of it, as it keeps the files that it has open.
       world.loseRuntime()
       world.agentDead = true
