@@ -119,6 +119,25 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'a unit that is unknown has no invocation: undefined as well',
     ],
   ]),
+  ...explain('src/evidence/schedule.ts', [
+    ...["unit.kind === 'unknown' -> false", '\'unknown\' -> ""'].flatMap((change) =>
+      [
+        "if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined",
+        "if (running.kind !== 'known' || unit.kind === 'unknown' || unit.activity !== 'running') return { kind: 'readable' }",
+      ].map((line) => [`${change} in ${line}`, 'a unit that is unknown has no activity, which is not running'] as const),
+    ),
+    [
+      '[] -> ["Stryker was here"] in function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {',
+      'a text is no answer of a kind',
+    ],
+    [
+      'baseline === undefined -> false in const problems = baseline === undefined ? [] : listProblems(baseline, policy.evidence)',
+      'nothing is required then, and nothing of the baseline is read',
+    ],
+    ...['question === undefined -> false', '[] -> ["Stryker was here"]'].map(
+      (change) => [`${change} in if (question === undefined) return []`, 'each of these kinds has a question'] as const,
+    ),
+  ]),
   ...explain(
     'src/evidence/pods.ts',
     [
