@@ -138,6 +138,31 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       (change) => [`${change} in if (question === undefined) return []`, 'each of these kinds has a question'] as const,
     ),
   ]),
+  ...explain('src/evidence/lease.ts', [
+    ['renewedUs !== undefined -> true in const isSlow = renewedUs !== undefined && atUs - renewedUs >= CONTROLLER_WAITS_US', NOT_A_NUMBER],
+  ]),
+  ...explain('src/evidence/ready.ts', [
+    ['reportedAtMs === undefined -> false in if (reportedAtMs === undefined) return false', NOT_A_NUMBER],
+    [
+      'referenceMs !== undefined -> true in if (serverMs === undefined) return referenceMs !== undefined && reportedAtMs > referenceMs',
+      NOT_A_NUMBER,
+    ],
+    [
+      'process.runtime?.wasSilent -> process.runtime.wasSilent in if (lastUs < (runtime.sinceUs ?? 0) + RUNTIME_BACK_US && process.runtime?.wasSilent === true)',
+      'a runtime that answers was asked',
+    ],
+    [
+      'unknownUs !== undefined -> true in return unknownUs !== undefined && lastUs - unknownUs < UNKNOWN_AGAIN_US && isSlowLately(node, lease)',
+      NOT_A_NUMBER,
+    ],
+    ...['transitionMs', 'notReadyByMs'].map(
+      (time) =>
+        [
+          `${time} !== undefined -> true in return ready === 'False' && transitionMs !== undefined && notReadyByMs !== undefined && transitionMs < notReadyByMs`,
+          NOT_A_NUMBER,
+        ] as const,
+    ),
+  ]),
   ...explain(
     'src/evidence/pods.ts',
     [

@@ -23,6 +23,7 @@ import {
   wants,
 } from '../decision/snapshots.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
+import { NO } from './views.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
   judgeEvidence(snapshotOf({ ...story, snapshot: facts })).find((finding) => finding.kind === kind)
@@ -41,13 +42,13 @@ t.test('what the process does', async (t) => {
 })
 
 t.test('what its health port answers', async (t) => {
-  const cases: [facts: Partial<Snapshot>, finding: Partial<EvidenceFinding>][] = [
+  const cases: [facts: Partial<Snapshot>, finding: object][] = [
     [{}, { answer: 'yes', detail: '/healthz answers 200', sinceUs: STARTED_US }],
     [{ health: undefined }, { answer: 'yes', sinceUs: undefined }],
-    [{ healthz: { ok: false, detail: 'status 500' } }, { answer: 'no', detail: '/healthz: status 500' }],
+    [{ healthz: { ok: false, detail: 'status 500' } }, { answer: NO, detail: '/healthz: status 500' }],
     [
       { healthz: { ok: false, detail: 'status 500' }, health: undefined },
-      { answer: 'no', sinceUs: undefined },
+      { answer: NO, sinceUs: undefined },
     ],
     [{ healthz: undefined }, { answer: 'unknown', detail: 'kubelet has no health port' }],
     [{ healthz: PORT_NOT_KNOWN }, { answer: 'unknown', detail: PORT_NOT_KNOWN.detail }],

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Baseline, EvidenceView, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { hasControlPlane, type Manifest, STATIC_PODS, type StaticPod, type StaticPodsAnswer } from '../../src/evidence/static-pods.ts'
 import { B, keyOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
-import { BASELINE, momentOf, s, viewOf } from './views.ts'
+import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 
 type Before = NonNullable<Baseline['staticPods']>[number]
 type Idle = NonNullable<Baseline['idle']>[number]
@@ -191,8 +191,8 @@ t.test('static pods are judged in the order of what is worst', async (t) => {
   t.match(judge(undefined), { answer: 'unknown', detail: 'not asked' })
   t.match(judge({ problem: 'no socket', replaced: ['a'] }), { answer: 'unknown', detail: 'no socket' })
   const worst = { replaced: ['a'], missing: missingSince(0), held: ['b'], idle: ['c'], excused: ['d'], lastUs: s(999) }
-  t.match(judge(worst), { answer: 'no', detail: 'static pods were restarted, although their manifests did not change: a' })
-  t.match(judge({ ...worst, replaced: [] }), { answer: 'no', detail: 'static pods that ran before do not run: p0', sinceUs: 0 })
+  t.match(judge(worst), { answer: NO, detail: 'static pods were restarted, although their manifests did not change: a' })
+  t.match(judge({ ...worst, replaced: [] }), { answer: NO, detail: 'static pods that ran before do not run: p0', sinceUs: 0 })
   t.match(judge({ ...worst, replaced: [], missing: [] }), {
     answer: 'unknown',
     isDoubtful: true,
@@ -214,7 +214,7 @@ t.test('static pods are judged in the order of what is worst', async (t) => {
 
 t.test('a static pod has 150 s to come back', async (t) => {
   const detail = 'static pods that ran before do not run: p0, p1'
-  t.match(judge({ missing: missingSince(20, 10), lastUs: s(160) }), { answer: 'no', detail, sinceUs: s(10) })
+  t.match(judge({ missing: missingSince(20, 10), lastUs: s(160) }), { answer: NO, detail, sinceUs: s(10) })
   t.match(judge({ missing: missingSince(20, 10), lastUs: s(159.9) }), { answer: 'unknown', isDoubtful: true, detail, sinceUs: s(10) })
 })
 
