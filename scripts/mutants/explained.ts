@@ -163,6 +163,30 @@ export const EXPLAINED: readonly ExplainedChange[] = [
         ] as const,
     ),
   ]),
+  ...explain('src/evidence/serving.ts', [
+    [
+      "answer.kind === 'no-tls' -> true in const isSilent = answer.kind === 'no-tls' && answer.isSilent === true ? true : undefined",
+      NARROWS,
+    ],
+    ["answer.kind === 'answered' -> true in const valid = answer.kind === 'answered' ? answer.valid : undefined", HOLDS_NOTHING],
+    [
+      'before?.user -> before.user in const isDemoted = isKnownUser(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS',
+      'a user that is known was seen',
+    ],
+    [
+      'baseline?.ofPromoted -> baseline.ofPromoted in const isKnown = before !== undefined && baseline?.ofPromoted === true',
+      'what was before is of the baseline',
+    ],
+    ['status !== undefined -> true in return isSilent === true || (status !== undefined && status >= 500)', NOT_A_NUMBER],
+    ['serverUpSinceUs !== undefined -> true in return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US', NOT_A_NUMBER],
+  ]),
+  ...explain('src/evidence/ask-cluster.ts', [
+    ['[] -> ["Stryker was here"] in const conditions = (Array.isArray(list) ? list : []).filter(isObject)', 'a text is no condition'],
+    [
+      '[] -> ["Stryker was here"] in const entries = Array.isArray(managedFields) ? managedFields.filter(isObject) : []',
+      'a text names no manager',
+    ],
+  ]),
   ...explain(
     'src/evidence/pods.ts',
     [
