@@ -187,6 +187,20 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'a text names no manager',
     ],
   ]),
+  ...explain('src/evidence/static-pods.ts', [
+    [
+      '[] -> ["Stryker was here"] in const nothing = { missing: [], replaced: [], excused: [] }',
+      'where there is no answer, no pod is missing in any case',
+    ],
+    ['[] -> ["Stryker was here"] in const idle = baseline?.staticPods && (baseline.idle ?? [])', 'a text is no file'],
+    ...['isNewer', 'others'].map(
+      (name) =>
+        [
+          `manifest?.${name} -> manifest.${name} in return manifest?.isNewer === true || manifest?.others !== undefined`,
+          'a manifest that is the same as before is known',
+        ] as const,
+    ),
+  ]),
   ...explain(
     'src/evidence/pods.ts',
     [

@@ -91,6 +91,7 @@ t.test('what is kept of an answer', async (t) => {
   const all = fold(found([pod('etcd'), pod('api')], FILES))
   t.strictSame(all, { ...NONE, provenAtUs: s(10) })
   t.match(fold(found([pod('etcd'), pod('api')], FILES), BOTH, all, 20), { provenAtUs: s(10), lastUs: s(20) })
+  t.strictSame(STATIC_PODS.fold(found([pod('etcd')], FILES.slice(0, 1)), momentOf(10, {}, undefined)).staticPods, all, 'without a baseline')
   const one = fold(found([pod('etcd')], FILES), BOTH, all, 20)
   t.strictSame(one, { ...NONE, missing: [{ name: API, sinceUs: s(20) }], lastUs: s(20) })
   t.match(fold(found([], FILES), BOTH, one, 30), {
@@ -241,6 +242,7 @@ t.test('a config loses static pods for good, unless they were lost before it', a
     return STATIC_PODS.isOneWay(view)
   }
   t.equal(isOneWay(undefined), true)
+  t.equal(isOneWay({}), true, 'nobody asked')
   t.equal(isOneWay(BOTH), true)
   t.equal(isOneWay({ ...BOTH, earlier: {} }), true)
   t.equal(isOneWay({ ...BOTH, earlier: BOTH }), true)
