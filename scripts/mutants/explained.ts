@@ -119,6 +119,88 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'a unit that is unknown has no invocation: undefined as well',
     ],
   ]),
+  ...explain('src/evidence/schedule.ts', [
+    ...["unit.kind === 'unknown' -> false", '\'unknown\' -> ""'].flatMap((change) =>
+      [
+        "if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined",
+        "if (running.kind !== 'known' || unit.kind === 'unknown' || unit.activity !== 'running') return { kind: 'readable' }",
+      ].map((line) => [`${change} in ${line}`, 'a unit that is unknown has no activity, which is not running'] as const),
+    ),
+    [
+      '[] -> ["Stryker was here"] in function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {',
+      'a text is no answer of a kind',
+    ],
+    [
+      'baseline === undefined -> false in const problems = baseline === undefined ? [] : listProblems(baseline, policy.evidence)',
+      'nothing is required then, and nothing of the baseline is read',
+    ],
+    ...['question === undefined -> false', '[] -> ["Stryker was here"]'].map(
+      (change) => [`${change} in if (question === undefined) return []`, 'each of these kinds has a question'] as const,
+    ),
+  ]),
+  ...explain('src/evidence/lease.ts', [
+    ['renewedUs !== undefined -> true in const isSlow = renewedUs !== undefined && atUs - renewedUs >= CONTROLLER_WAITS_US', NOT_A_NUMBER],
+  ]),
+  ...explain('src/evidence/ready.ts', [
+    ['reportedAtMs === undefined -> false in if (reportedAtMs === undefined) return false', NOT_A_NUMBER],
+    [
+      'referenceMs !== undefined -> true in if (serverMs === undefined) return referenceMs !== undefined && reportedAtMs > referenceMs',
+      NOT_A_NUMBER,
+    ],
+    [
+      'process.runtime?.wasSilent -> process.runtime.wasSilent in if (lastUs < (runtime.sinceUs ?? 0) + RUNTIME_BACK_US && process.runtime?.wasSilent === true)',
+      'a runtime that answers was asked',
+    ],
+    [
+      'unknownUs !== undefined -> true in return unknownUs !== undefined && lastUs - unknownUs < UNKNOWN_AGAIN_US && isSlowLately(node, lease)',
+      NOT_A_NUMBER,
+    ],
+    ...['transitionMs', 'notReadyByMs'].map(
+      (time) =>
+        [
+          `${time} !== undefined -> true in return ready === 'False' && transitionMs !== undefined && notReadyByMs !== undefined && transitionMs < notReadyByMs`,
+          NOT_A_NUMBER,
+        ] as const,
+    ),
+  ]),
+  ...explain('src/evidence/serving.ts', [
+    [
+      "answer.kind === 'no-tls' -> true in const isSilent = answer.kind === 'no-tls' && answer.isSilent === true ? true : undefined",
+      NARROWS,
+    ],
+    ["answer.kind === 'answered' -> true in const valid = answer.kind === 'answered' ? answer.valid : undefined", HOLDS_NOTHING],
+    [
+      'before?.user -> before.user in const isDemoted = isKnownUser(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS',
+      'a user that is known was seen',
+    ],
+    [
+      'baseline?.ofPromoted -> baseline.ofPromoted in const isKnown = before !== undefined && baseline?.ofPromoted === true',
+      'what was before is of the baseline',
+    ],
+    ['status !== undefined -> true in return isSilent === true || (status !== undefined && status >= 500)', NOT_A_NUMBER],
+    ['serverUpSinceUs !== undefined -> true in return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US', NOT_A_NUMBER],
+  ]),
+  ...explain('src/evidence/ask-cluster.ts', [
+    ['[] -> ["Stryker was here"] in const conditions = (Array.isArray(list) ? list : []).filter(isObject)', 'a text is no condition'],
+    [
+      '[] -> ["Stryker was here"] in const entries = Array.isArray(managedFields) ? managedFields.filter(isObject) : []',
+      'a text names no manager',
+    ],
+  ]),
+  ...explain('src/evidence/static-pods.ts', [
+    [
+      '[] -> ["Stryker was here"] in const nothing = { missing: [], replaced: [], excused: [] }',
+      'where there is no answer, no pod is missing in any case',
+    ],
+    ['[] -> ["Stryker was here"] in const idle = baseline?.staticPods && (baseline.idle ?? [])', 'a text is no file'],
+    ...['isNewer', 'others'].map(
+      (name) =>
+        [
+          `manifest?.${name} -> manifest.${name} in return manifest?.isNewer === true || manifest?.others !== undefined`,
+          'a manifest that is the same as before is known',
+        ] as const,
+    ),
+  ]),
   ...explain(
     'src/evidence/pods.ts',
     [

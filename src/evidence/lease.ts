@@ -94,19 +94,17 @@ function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer
 }
 
 function judgeLease(view: LeaseView): KindStanding {
-  const { process } = view
-  const { lease } = process
+  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease === undefined) return unknown('not read yet')
   if (lease.problem !== '') return unknown(lease.problem)
   const silentSinceUs = findSilence(view, lease)
   const silentUs = lease.lastUs - silentSinceUs
-  const isWritten = process.writtenAtUs !== undefined && isWithin(process.writtenAtUs, silentSinceUs, lease)
+  const isLong = silentUs >= silenceLimitUs(lease)
   const detail = `kubelet did not renew its Lease for ${Math.round(silentUs / 1e6)} s, while the agent could write to the API server`
-  if (silentUs >= silenceLimitUs(lease) && isWritten) return no(detail, silentSinceUs)
-  if (silentUs >= silenceLimitUs(lease) && process.writtenAtUs !== undefined && process.writtenAtUs >= silentSinceUs)
+  if (isLong && isWithin(writtenAtUs, silentSinceUs, lease)) return no(detail, silentSinceUs)
+  if (isLong && writtenAtUs >= silentSinceUs)
     return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, silentSinceUs)
-  if (silentUs >= silenceLimitUs(lease))
-    return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
+  if (isLong) return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
   if (lease.provenAtUs !== undefined) return yes('kubelet renews its Lease', lease.provenAtUs)
   if (silentUs > 0) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
   return unknown('not renewed twice yet')

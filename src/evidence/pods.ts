@@ -107,9 +107,11 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
   if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
   const { lost: known = [], unexplained = [] } = before ?? {}
   const isKnown = (pod: FailedPod) => [...known, ...unexplained].some(({ name }) => name === pod.name)
-  const added = answer.pods
-    .filter((pod) => isLost(pod, baseline) && !isKnown(pod))
-    .map((pod) => ({ name: pod.name, reason: pod.reason, cause: causeOf(pod, baseline, process.key) }))
+  const listAdded = (from: Baseline) =>
+    answer.pods
+      .filter((pod) => isLost(pod, from) && !isKnown(pod))
+      .map((pod) => ({ name: pod.name, reason: pod.reason, cause: causeOf(pod, from, process.key) }))
+  const added = baseline === undefined ? [] : listAdded(baseline)
   const explained = added.filter(({ cause }) => cause.kind !== 'node').map(describeLost)
   // Where the list is full, one that the config lost counts for more than one that it may have.
   const lost = [...known, ...explained].sort((a, b) => Number(a.field === undefined) - Number(b.field === undefined)).slice(0, MOST_LOST)
@@ -122,15 +124,14 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
  * Whether a pod had been admitted before the baseline, and has failed since. Each clock is compared
  * with itself.
  */
-function isLost({ uid, reason, createdAtMs, startedAtMs }: FailedPod, baseline: Baseline | undefined): boolean {
-  if (baseline?.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false
+function isLost({ uid, reason, createdAtMs, startedAtMs }: FailedPod, baseline: Baseline): boolean {
+  if (baseline.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false
   const isOlder = startedAtMs < baseline.podsAtWallMs && (createdAtMs === undefined || createdAtMs < baseline.podsAtMs)
   return isKubeletsReason(reason) && isOlder && baseline.failedPods?.includes(uid) !== true
 }
 
 /** Pressure from before the restart evicts whatever the config is. */
-function causeOf({ reason, message }: FailedPod, baseline: Baseline | undefined, key: TrialKey): Cause {
-  if (baseline === undefined) return { kind: 'unclear' }
+function causeOf({ reason, message }: FailedPod, baseline: Baseline, key: TrialKey): Cause {
   const isOlder = reason === 'Evicted' && (baseline.pressure ?? []).length > 0
   return isOlder ? { kind: 'node' } : findCause(reason, message, baseline, key)
 }

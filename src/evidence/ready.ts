@@ -191,8 +191,9 @@ function isFromProcess({ reportedAtMs, serverMs, heartbeat }: NodeAnswer, { base
 /** Pressure that comes later is the node's. */
 function foldPressure({ pressure }: NodeAnswer, { baseline, process, atUs, startDeadlineUs }: ReadyMoment): readonly string[] {
   const known = process.node?.newPressure ?? []
-  if (baseline?.pressure === undefined || atUs - process.sinceUs > startDeadlineUs) return known
-  const added = pressure.filter((type) => !known.includes(type) && baseline.pressure?.includes(type) === false)
+  const before = baseline?.pressure
+  if (before === undefined || atUs - process.sinceUs > startDeadlineUs) return known
+  const added = pressure.filter((type) => !known.includes(type) && !before.includes(type))
   return [...known, ...added]
 }
 

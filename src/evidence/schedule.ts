@@ -243,8 +243,8 @@ function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): bool
 
 /** Shortly before the end of the trial, everything is looked at once more. */
 function findLastLook(snapshot: Snapshot, { process, policy }: EvidenceView): number {
-  const endsAtUs = measureTrial(snapshot, process.key)?.endsAtUs
-  return endsAtUs === undefined ? Number.POSITIVE_INFINITY : endsAtUs - Math.min(20e6, policy.trialUs / 5)
+  const endsAtUs = measureTrial(snapshot, process.key)?.endsAtUs ?? Number.POSITIVE_INFINITY
+  return endsAtUs - Math.min(20e6, policy.trialUs / 5)
 }
 
 function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: EvidenceView): readonly Question[] {
@@ -253,7 +253,7 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const elapsed = (nowUs - process.requestsSinceUs) / policy.trialUs
   const trials = nowUs >= findLastLook(snapshot, view) ? Math.max(1, elapsed) : elapsed
   // At the end of a trial, those of the next one are due at once: it waits only for what they show.
-  const later = isUnknownAtTimes(process) && trials >= 1 ? Math.floor(trials) : Math.max(0, trials - 1)
+  const later = isUnknownAtTimes(process) ? Math.floor(trials) : Math.max(0, trials - 1)
   const more = process.node?.unknownUs === undefined ? 0 : FOR_UNKNOWN
   const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * later + more
   const left = Math.max(0, Math.floor(granted) - process.requests)

@@ -201,7 +201,7 @@ function foldStaticPods(answer: StaticPodsAnswer | NotAsked, { process, baseline
   const idle = baseline?.staticPods && (baseline.idle ?? [])
   const absent = expected.filter(({ hash }) => !answer.pods.some((pod) => pod.hash === hash && pod.isRunning))
   // A manifest that someone changed or removed meanwhile explains what happened to its pod.
-  const hasSuccessor = (pod: StaticPodBefore) => answer.pods.some((other) => isSuccessor(other, pod))
+  const hasSuccessor = (pod: StaticPodBefore) => answer.pods.some(({ name, isRunning }) => name === pod.name && isRunning)
   const isExcused = (pod: StaticPodBefore) =>
     !isUnchanged(pod.manifest, answer.manifests) || (mayBeReplaced(pod.manifest) && hasSuccessor(pod))
   const isHeld = ({ hash }: StaticPodBefore) => answer.pods.some((pod) => pod.hash === hash && pod.isHeld === true)
@@ -241,10 +241,6 @@ function mayBeReplaced(manifest: StaticPodBefore['manifest']): boolean {
   return manifest?.isNewer === true || manifest?.others !== undefined
 }
 
-function isSuccessor(other: StaticPod, pod: StaticPodBefore): boolean {
-  return other.name === pod.name && other.hash !== pod.hash && other.isRunning
-}
-
 function judgeStaticPods({ process, baseline }: StaticPodsView): KindStanding {
   const { staticPods } = process
   if (staticPods === undefined) return unknown('not asked')
@@ -278,7 +274,7 @@ function listNames(names: readonly string[]): string {
 /** Whether static pods had been lost, or replaced, before the baseline was taken. */
 function hadLostPods({ earlier, staticPods }: NonNullable<StaticPodsView['taken']>): boolean {
   const joined = joinStaticPods(earlier?.staticPods, staticPods) ?? []
-  return earlier?.staticPods !== undefined && joined.some(({ hash }) => !staticPods?.some((pod) => pod.hash === hash))
+  return joined.some(({ hash }) => !staticPods?.some((pod) => pod.hash === hash))
 }
 
 /** A pod whose manifest changed in between is the later one. */

@@ -71,6 +71,7 @@ t.test('a baseline is taken before another config takes the place of a kubelet t
     ['kubelet is down', undefined, runsNothing('auto-restart')],
     ['kubelet is being stopped', undefined, runs(A, { unit: { activity: 'stopping' } })],
     ['nobody knows what runs', undefined, { running: { kind: 'unknown', detail: '' } }],
+    ['nobody knows what is activated', undefined, { nextStart: { kind: 'unknown', detail: '' } }],
     ['nobody knows what is wanted', undefined, { assigned: { kind: 'damaged', detail: '' }, nextStart: { kind: 'unknown', detail: '' } }],
     [
       'B has failed as all others have',
@@ -98,6 +99,7 @@ t.test('a restart waits 5 seconds for what its baseline lacks', async (t) => {
   t.equal(waits(1, { answered: [], invocationId: 'another' }), false, 'it is of another process')
   t.equal(waits(1, { answered: [] }, { running: { kind: 'none' } }), false, 'nothing runs that could be asked about')
   t.equal(waits(1, {}, { evidence: undefined }), false, 'nobody has begun one')
+  t.equal(waits(1, {}, { evidence: undefined, running: { kind: 'none' } }), false)
 })
 
 t.test('only what the settings ask for is waited for', async (t) => {
@@ -118,6 +120,8 @@ t.test('a restart of a healthy kubelet waits a minute for a busy API server', as
     awaitsBaseline(waiting(seconds, baseline, facts), keyOf(B))
   t.equal(waits(59.9, BUSY, IS_HEALTHY), true)
   t.equal(waits(60, BUSY, IS_HEALTHY), false)
+  const other = { question: 'pods', kind: 'unreachable', detail: '', atUs: at(0) } as const
+  t.equal(waits(59.9, { unread: [other, ...(BUSY.unread ?? [])] }, IS_HEALTHY), true, 'also where another question had no answer')
   t.equal(waits(5, unread('node', 'unreachable', 0, false), IS_HEALTHY), false, 'it did not say that it will answer later')
   const ill = { health: health(A, { process: { ...HEALTHY, healthySinceUs: undefined } }) }
   t.equal(waits(4.9, BUSY, ill), true)
@@ -168,6 +172,8 @@ t.test('a baseline that waits is taken again after 10 minutes, and for a claim a
     t.equal(isOld(60.1, unread('lease', kind), claim), isSoon, kind)
     t.equal(isOld(60.1, unread('lease', kind)), false, `${kind}, before a restart`)
   }
+  const both = [...(unread('pods', 'forbidden').unread ?? []), ...(unread('lease', 'refused').unread ?? [])]
+  t.equal(isOld(60.1, { unread: both }, claim), true)
   t.equal(isOld(9999, {}, { evidence: undefined }), false, 'there is none')
   t.equal(isOld(9999, {}, { evidence: { bootId: BOOT } }), false)
 })
@@ -180,7 +186,7 @@ t.test('kubelet has reported 10 seconds after it became healthy', async (t) => {
   t.equal(isEarly(11, at(9.9)), true)
   t.equal(isEarly(11, at(10)), false, 'it was taken after that')
   t.equal(isBaselineEarly(waiting(11, {}, { health: undefined })), false)
-  t.equal(isBaselineEarly(waiting(11, {}, { evidence: undefined })), false)
+  t.equal(isBaselineEarly(waiting(11, {}, { evidence: undefined, ...IS_HEALTHY })), false)
 })
 
 t.test('a restart waits anew for answers from before its activation, and from an agent that has ended', async (t) => {

@@ -10,6 +10,7 @@ import type { Baseline, EvidenceFinding, EvidenceKind } from '../../src/evidence
 import type { CheckpointInfo } from '../../src/subject/config-source.ts'
 import { A, B, BOOT, C, hold, MINUTE_US } from '../decision/snapshots.ts'
 import { ETCD, lease, node, pods, runtime, STARTED_US, type Story, serving, snapshotOf, staticPods } from './samples.ts'
+import { NO } from './views.ts'
 
 function findWith(kind: EvidenceKind, story: Story, facts: Partial<Baseline>): EvidenceFinding | undefined {
   const seen = snapshotOf(story)
@@ -20,9 +21,9 @@ function findWith(kind: EvidenceKind, story: Story, facts: Partial<Baseline>): E
 }
 
 const NOT_READY = [5, 150, 310].map((at) => [at, node('False', { reportedAt: 1, answeredAt: at })] as const)
-const DOUBT = { answer: 'no', damage: 'transient', mayBeNodes: true } as const
-const SURE = { answer: 'no', damage: 'transient', mayBeNodes: false } as const
-const GONE = { answer: 'no', damage: 'one-way', mayBeNodes: false } as const
+const DOUBT = { answer: NO, damage: 'transient', mayBeNodes: true } as const
+const SURE = { answer: NO, damage: 'transient', mayBeNodes: false } as const
+const GONE = { answer: NO, damage: 'one-way', mayBeNodes: false } as const
 const OTHER = '/run/crio.sock'
 
 const NOS: readonly [kind: EvidenceKind, story: Story, sameBoot: object, afterBoot: object][] = [
@@ -31,7 +32,12 @@ const NOS: readonly [kind: EvidenceKind, story: Story, sameBoot: object, afterBo
   ['serving', { before: [serving(403)], seen: [5, 70].map((at) => [at, serving('no-tls')] as const) }, SURE, DOUBT],
   ['static-pods', { before: [staticPods([ETCD])], seen: [5, 156].map((at) => [at, staticPods([])] as const) }, GONE, DOUBT],
   // A boot explains no Lease that is not renewed.
-  ['lease', { before: [], seen: [30, 150, 200, 240, 280].map((at) => [at, lease('1', 40)] as const), writtenAt: 30, now: 290 }, SURE, SURE],
+  [
+    'lease',
+    { before: [], seen: [30, 150, 200, 240, 280].map((at) => [at, lease('1', 40)] as const), writtenAt: 200, now: 290 },
+    SURE,
+    SURE,
+  ],
   ['pods', { before: [pods()], changed: ['maxPods'], seen: [[60, pods(['b', 'OutOfpods'])]] }, GONE, GONE],
 ]
 

@@ -122,6 +122,8 @@ t.test('a kubelet without a TLS port has answered too: another config may open i
 t.test('what cannot be read is named', async (t) => {
   t.match(accessOf([...WELL, refused('pods')]), { kind: 'unreadable', detail: 'pods: 403 Forbidden' })
   t.match(accessOf([...WELL, unreachable('lease')]), { kind: 'unreadable', detail: /^lease: / })
+  const both = { kind: 'unreadable', detail: 'lease: connect ETIMEDOUT; pods: 403 Forbidden' }
+  t.same(accessOf([...WELL, refused('pods'), unreachable('lease')]), both)
   t.same(accessOf([...WELL, unreachable('lease')], {}, 90), { kind: 'unread' }, 'and asked again, soon after an outage')
   t.match(accessOf([...WELL, refused('pods')], {}, 90), { kind: 'unreadable' })
   const notFound: SeenFact = { question: 'lease', answer: { kind: 'refused', detail: '404 NotFound' } }
@@ -132,9 +134,22 @@ t.test('what cannot be read is named', async (t) => {
 t.test('only required evidence is needed', async (t) => {
   const policy = { ...POLICY, evidence: { ...ALL_REQUIRED, pods: 'watched' as const } }
   t.same(accessOf([...WELL, refused('pods')], { policy }), { kind: 'readable' })
+  t.same(
+    accessOf(
+      WELL.filter(({ question }) => question !== 'pods'),
+      { policy },
+    ),
+    { kind: 'readable' },
+  )
+  const watched = { runtime: 'watched', lease: 'watched', ready: 'watched', serving: 'off', 'static-pods': 'off', pods: 'off' } as const
+  t.same(accessOf([], { policy: { ...POLICY, evidence: watched }, evidence: undefined }), { kind: 'readable' })
 })
 
 t.test('nothing can be asked about a kubelet that does not run, and somebody has to start what mends it', async (t) => {
   t.same(accessOf([], runsNothing('auto-restart')), { kind: 'readable' })
   t.same(accessOf([], runsNothing('failed')), { kind: 'readable' })
+  t.same(accessOf([], runs(A, { unit: { activity: 'stopping' } })), { kind: 'readable' })
+  t.same(accessOf([], { running: { kind: 'unknown', detail: '' } }), { kind: 'readable' })
+  t.same(accessOf([], { unit: { kind: 'unknown', detail: '' } }), { kind: 'readable' })
+  t.same(accessOf([]), { kind: 'unread' }, 'unlike one that runs')
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
 import { isDamage } from '../../src/evidence/kind.ts'
-import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
+import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind, levelOf } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   A,
@@ -23,6 +23,7 @@ import {
   wants,
 } from '../decision/snapshots.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
+import { NO } from './views.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
   judgeEvidence(snapshotOf({ ...story, snapshot: facts })).find((finding) => finding.kind === kind)
@@ -41,13 +42,13 @@ t.test('what the process does', async (t) => {
 })
 
 t.test('what its health port answers', async (t) => {
-  const cases: [facts: Partial<Snapshot>, finding: Partial<EvidenceFinding>][] = [
+  const cases: [facts: Partial<Snapshot>, finding: object][] = [
     [{}, { answer: 'yes', detail: '/healthz answers 200', sinceUs: STARTED_US }],
     [{ health: undefined }, { answer: 'yes', sinceUs: undefined }],
-    [{ healthz: { ok: false, detail: 'status 500' } }, { answer: 'no', detail: '/healthz: status 500' }],
+    [{ healthz: { ok: false, detail: 'status 500' } }, { answer: NO, detail: '/healthz: status 500' }],
     [
       { healthz: { ok: false, detail: 'status 500' }, health: undefined },
-      { answer: 'no', sinceUs: undefined },
+      { answer: NO, sinceUs: undefined },
     ],
     [{ healthz: undefined }, { answer: 'unknown', detail: 'kubelet has no health port' }],
     [{ healthz: PORT_NOT_KNOWN }, { answer: 'unknown', detail: PORT_NOT_KNOWN.detail }],
@@ -65,6 +66,15 @@ t.test('what its health port answers', async (t) => {
 t.test('a kind that is switched off is not judged', async (t) => {
   t.equal(find('serving', { policy: { ...POLICY, evidence: { ...ALL_REQUIRED, serving: 'off' } } }), undefined)
   t.ok(find('serving', {}))
+})
+
+t.test('all kinds are required unless the settings say otherwise, and two of them always', async (t) => {
+  for (const kind of EVIDENCE_KINDS) t.equal(levelOf(ALL_REQUIRED, kind), 'required', kind)
+  const off = { runtime: 'off', lease: 'off', ready: 'off', serving: 'off', 'static-pods': 'off', pods: 'watched' } as const
+  t.same(
+    EVIDENCE_KINDS.map((kind) => levelOf(off, kind)),
+    ['required', 'required', 'off', 'off', 'off', 'off', 'off', 'watched'],
+  )
 })
 
 t.test('what was asked about another process says nothing of this one', async (t) => {

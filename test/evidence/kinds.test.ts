@@ -22,6 +22,7 @@ import {
   staticPods,
   unreachable,
 } from './samples.ts'
+import { NO } from './views.ts'
 
 /** `perhaps`: a no that the node may have caused. `uncompared`: nobody knows how it was before. */
 type Expected = 'yes' | 'no' | 'perhaps' | 'unknown' | 'doubtful' | 'uncompared'
@@ -925,7 +926,7 @@ t.test('401 where the API server is never asked is a doubt', async (t) => {
       [70, serving(401)],
     ],
   }
-  t.match(find('serving', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
+  t.match(find('serving', story), { answer: NO, damage: 'transient', mayBeNodes: true })
 })
 
 t.test('a pod that failed speaks against the config only where a changed field can be the cause', async (t) => {
@@ -1049,7 +1050,7 @@ t.test('pressure that came with the restart speaks against a config that changes
       [60, pods()],
     ],
   } as const
-  t.match(find('pods', { ...story, changed: ['evictionHard.nodefs.available'] }), { answer: 'no', damage: 'one-way', mayBeNodes: false })
+  t.match(find('pods', { ...story, changed: ['evictionHard.nodefs.available'] }), { answer: NO, damage: 'one-way', mayBeNodes: false })
   t.match(find('pods', { ...story, changed: ['maxPods'] }), { answer: 'yes', detail: /DiskPressure/ })
   for (const [type, field] of [
     ['MemoryPressure', 'evictionHard.memory.available'],
@@ -1068,14 +1069,14 @@ t.test('pressure that came with the restart speaks against a config that changes
     t.equal(under([field]), 'no', type)
     t.equal(under(['evictionHard.nodefs.available']), 'yes', type)
   }
-  t.match(find('pods', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
-  t.match(find('pods', { ...story, changed: ['maxPods', 'featureGates.Some'] }), { answer: 'no', damage: 'transient', mayBeNodes: true })
+  t.match(find('pods', story), { answer: NO, damage: 'transient', mayBeNodes: true })
+  t.match(find('pods', { ...story, changed: ['maxPods', 'featureGates.Some'] }), { answer: NO, damage: 'transient', mayBeNodes: true })
 })
 
 t.test('another kubelet than before may itself have refused a pod', async (t) => {
   const lost = pods(['b', 'OutOfpods'])
   const story = { before: [...LISTED], changed: ['maxPods'], keyBefore: 'content-a@1@other', seen: [[60, lost]] } as const
-  t.match(find('pods', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
+  t.match(find('pods', story), { answer: NO, damage: 'transient', mayBeNodes: true })
 })
 
 t.test('a record of an earlier boot, or about another process, says nothing', async (t) => {

@@ -5,7 +5,7 @@ import type { NoAnswer } from '../../src/evidence/kind.ts'
 import type { EvidenceView } from '../../src/evidence/kinds.ts'
 import { findSlowness, LEASE, type LeaseAnswer, type LeaseSeen } from '../../src/evidence/lease.ts'
 import { MINUTE_US, POLICY } from '../decision/snapshots.ts'
-import { momentOf, s, viewOf } from './views.ts'
+import { momentOf, NO, s, viewOf } from './views.ts'
 
 /** Renewed at 130, by what was seen of it. The start deadline is over at 120. */
 const SEEN: LeaseSeen = { resourceVersion: '7', durationSeconds: 40, renewals: 1, sameSinceUs: s(130), lastUs: s(190), problem: '' }
@@ -33,18 +33,18 @@ t.test('a Lease that is not renewed for 1.5 times its duration, and at least for
   const judge = (facts: Facts) => LEASE.judge(viewWith(facts))
   const WRITE = { writtenAt: 150 }
   t.match(judge({ lease: {}, ...WRITE }), {
-    answer: 'no',
+    answer: NO,
     detail: 'kubelet did not renew its Lease for 60 s, while the agent could write to the API server',
     sinceUs: s(130),
   })
   const early = { answer: 'unknown', isDoubtful: true, detail: 'kubelet has not renewed its Lease yet', sinceUs: s(130) }
   t.match(judge({ lease: { lastUs: s(189.9) }, ...WRITE }), early)
-  t.match(judge({ lease: { lastUs: s(170), durationSeconds: 10 }, ...WRITE }), { answer: 'no' })
+  t.match(judge({ lease: { lastUs: s(170), durationSeconds: 10 }, ...WRITE }), { answer: NO })
   t.match(judge({ lease: { lastUs: s(169.9), durationSeconds: 10 }, ...WRITE }), early)
-  t.match(judge({ lease: { lastUs: s(280), durationSeconds: 100 }, writtenAt: 200 }), { answer: 'no' })
+  t.match(judge({ lease: { lastUs: s(280), durationSeconds: 100 }, writtenAt: 200 }), { answer: NO })
   t.match(judge({ lease: { lastUs: s(279.9), durationSeconds: 100 }, writtenAt: 200 }), early)
   t.match(judge({ lease: { provenAtUs: s(7), lastUs: s(189.9) } }), { answer: 'yes', detail: 'kubelet renews its Lease', sinceUs: s(7) })
-  t.match(judge({ lease: { provenAtUs: s(7) }, ...WRITE }), { answer: 'no' }, 'and does no longer')
+  t.match(judge({ lease: { provenAtUs: s(7) }, ...WRITE }), { answer: NO }, 'and does no longer')
   t.match(judge({ lease: { sameSinceUs: s(190) } }), { answer: 'unknown', detail: 'not renewed twice yet', isDoubtful: undefined })
 })
 
@@ -80,13 +80,13 @@ t.test('only a write in the midst of that time tells that the API server took wr
   t.match(judge(129.9), UNWRITTEN)
   t.match(judge(130), OUTAGE)
   t.match(judge(149.9), OUTAGE)
-  t.match(judge(150), { answer: 'no' })
-  t.match(judge(310), { answer: 'no' })
+  t.match(judge(150), { answer: NO })
+  t.match(judge(310), { answer: NO })
   t.match(judge(310.1), OUTAGE)
   const long = { durationSeconds: 100 }
   t.match(judge(169.9, long), OUTAGE)
-  t.match(judge(170, long), { answer: 'no' })
-  t.match(judge(290, long), { answer: 'no' })
+  t.match(judge(170, long), { answer: NO })
+  t.match(judge(290, long), { answer: NO })
   t.match(judge(290.1, long), OUTAGE)
 })
 

@@ -5,7 +5,7 @@ import type { NoAnswer } from '../../src/evidence/kind.ts'
 import type { Baseline, EvidenceView, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { type FailedPod, PODS, type PodsAnswer } from '../../src/evidence/pods.ts'
 import { B, keyOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
-import { BASELINE, momentOf, s, viewOf } from './views.ts'
+import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 
 type PodsSeen = NonNullable<ProcessEvidence['pods']>
 type Lost = PodsSeen['lost'][number]
@@ -124,21 +124,21 @@ t.test('the loss of a pod is told with what the config has changed', async (t) =
   t.strictSame(judge({ lost: [OF_CONFIG] }), { answer: 'no', detail: `${LOST}: maxPods has changed`, sinceUs: s(60) })
   const two = { lost: [OF_CONFIG, { ...OF_CONFIG, name: 'default/c' }] }
   t.match(judge(two), { detail: `${LOST} and 1 more: maxPods has changed` })
-  t.match(judge({ lost: [OF_BOTH, OF_CONFIG] }), { answer: 'no', detail: `${LOST}: maxPods has changed` }, 'that one counts')
+  t.match(judge({ lost: [OF_BOTH, OF_CONFIG] }), { answer: NO, detail: `${LOST}: maxPods has changed` }, 'that one counts')
   t.strictSame(judge({ lost: [OF_BOTH] }), {
     answer: 'no',
     detail: 'a pod that ran before was lost: default/b (Evicted); whether a change of the config did that is not known',
     sinceUs: s(60),
     mayBeNodes: true,
   })
-  t.match(judge({ lost: [OF_CONFIG], problem: '403' }), { answer: 'no' }, 'also where the list cannot be read any more')
+  t.match(judge({ lost: [OF_CONFIG], problem: '403' }), { answer: NO }, 'also where the list cannot be read any more')
 })
 
 t.test('pressure that came with the restart', async (t) => {
   const DISK = ['DiskPressure']
   const brought = judge({}, changes('hairpinMode', 'evictionHard'), DISK)
   t.strictSame(brought, { answer: 'no', detail: 'the restart brought DiskPressure: evictionHard has changed', sinceUs: undefined })
-  t.match(judge(undefined, changes('evictionHard'), DISK), { answer: 'no' }, 'also where the pods were not listed')
+  t.match(judge(undefined, changes('evictionHard'), DISK), { answer: NO }, 'also where the pods were not listed')
   t.match(judge({}, changes('evictionHard'), ['PIDPressure', ...DISK]), {
     detail: 'the restart brought PIDPressure, DiskPressure: evictionHard has changed',
   })
@@ -147,7 +147,7 @@ t.test('pressure that came with the restart', async (t) => {
   })
   const unclear = { baseline: { ...BASELINE, ...LISTED, changed: undefined } }
   t.match(judge(undefined, unclear, DISK), {
-    answer: 'no',
+    answer: NO,
     mayBeNodes: true,
     detail: 'the restart brought DiskPressure; whether a change of the config did that is not known',
   })

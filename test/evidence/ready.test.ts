@@ -5,7 +5,7 @@ import type { NoAnswer } from '../../src/evidence/kind.ts'
 import type { Baseline, EvidenceView, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { isUnknownAtTimes, type NodeAnswer, READY } from '../../src/evidence/ready.ts'
 import { POLICY } from '../decision/snapshots.ts'
-import { BASELINE, momentOf, s, viewOf } from './views.ts'
+import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 
 /** By the server's clock, when it is so many seconds after the start of the process. */
 const serverMs = (seconds: number) => 1000 * (seconds + 5_000_000)
@@ -38,21 +38,21 @@ t.test('what the condition says', async (t) => {
 t.test('a Node that is not Ready has 5 minutes, or half of the trial, and at the end of the trial a minute', async (t) => {
   const after = (seconds: number, facts: Partial<EvidenceView> = {}) =>
     judge({ node: { ...NODE, ready: 'False', message: 'a plugin failed', lastUs: s(100 + seconds) } }, facts)
-  const NO = { answer: 'no', detail: 'the Node is not Ready: a plugin failed', sinceUs: s(100), mayBeNodes: undefined }
+  const FAILS = { answer: NO, detail: 'the Node is not Ready: a plugin failed', sinceUs: s(100), mayBeNodes: undefined }
   const EARLY = { answer: 'unknown', isDoubtful: true, detail: 'the Node is not Ready: a plugin failed', sinceUs: s(100) }
   const trial = (seconds: number) => ({ policy: { ...POLICY, trialUs: s(seconds) } })
-  t.match(after(300), NO)
+  t.match(after(300), FAILS)
   t.match(after(299.9), EARLY)
-  t.match(after(300, trial(6000)), NO)
+  t.match(after(300, trial(6000)), FAILS)
   t.match(after(299.9, trial(6000)), EARLY)
-  t.match(after(200, trial(400)), NO)
+  t.match(after(200, trial(400)), FAILS)
   t.match(after(199.9, trial(400)), EARLY)
-  t.match(after(60, trial(10)), NO, 'at least a minute')
+  t.match(after(60, trial(10)), FAILS, 'at least a minute')
   t.match(after(59.9, trial(10)), EARLY)
-  t.match(after(60, { isAtEnd: true }), NO)
+  t.match(after(60, { isAtEnd: true }), FAILS)
   t.match(after(59.9, { isAtEnd: true }), EARLY)
   const patient = { isAtEnd: true, policy: { ...POLICY, toleranceUs: s(90) } }
-  t.match(after(90, patient), NO)
+  t.match(after(90, patient), FAILS)
   t.match(after(89.9, patient), EARLY)
 })
 
@@ -77,18 +77,19 @@ t.test('kubelet names the network or the runtime', async (t) => {
       { baseline: { ...READY_BEFORE, endpoint: '/run/a.sock', ...facts } },
     )
   for (const message of ['Network plugin', 'cni config uninitialized', 'container runtime is down', 'PLEG is not healthy'])
-    t.match(of(message, RUNTIME), { answer: 'no', mayBeNodes: true, sinceUs: s(100) }, message)
-  for (const message of ['a succni', 'plegs']) t.match(of(message, RUNTIME), { answer: 'no', mayBeNodes: undefined }, message)
+    t.match(of(message, RUNTIME), { answer: NO, mayBeNodes: true, sinceUs: s(100) }, message)
+  for (const message of ['a succni', 'plegs']) t.match(of(message, RUNTIME), { answer: NO, mayBeNodes: undefined }, message)
   t.match(of('PLEG', { ...RUNTIME, answers: false }), {
     answer: 'unknown',
     detail: /the container runtime does not answer$/,
     isDoubtful: undefined,
   })
-  t.match(of('PLEG', { ...RUNTIME, endpoint: '/b' }), { answer: 'no', mayBeNodes: undefined }, 'the config has moved it')
+  t.match(of('PLEG', undefined), { answer: 'unknown', detail: /the container runtime does not answer$/ }, 'it was not asked yet')
+  t.match(of('PLEG', { ...RUNTIME, endpoint: '/b' }), { answer: NO, mayBeNodes: undefined }, 'the config has moved it')
   const back = { ...RUNTIME, wasSilent: true, sinceUs: s(850) }
   t.match(of('PLEG', back, s(909.9)), { answer: 'unknown', isDoubtful: true, detail: /has not answered for long$/, sinceUs: s(100) })
-  t.match(of('PLEG', back, s(910)), { answer: 'no', mayBeNodes: true }, 'a minute after it was back')
-  t.match(of('PLEG', { ...RUNTIME, sinceUs: s(850) }, s(900)), { answer: 'no', mayBeNodes: true }, 'it was never away')
+  t.match(of('PLEG', back, s(910)), { answer: NO, mayBeNodes: true }, 'a minute after it was back')
+  t.match(of('PLEG', { ...RUNTIME, sinceUs: s(850) }, s(900)), { answer: NO, mayBeNodes: true }, 'it was never away')
 })
 
 /** Unknown since 100, and its Lease was renewed at 100 last; both were read at 300. */
@@ -101,18 +102,20 @@ t.test('a Node is Unknown since kubelet renews its Lease too seldom, or does not
     const { writtenAt = 240, ...rest } = facts
     return judge({ node: { ...UNKNOWN, ...node }, lease, writtenAtUs: s(writtenAt) }, rest)
   }
-  const NO = { answer: 'no', detail: `${detail}, while the agent could write to the API server` }
+  const FAILS = { answer: NO, detail: `${detail}, while the agent could write to the API server` }
   const DOUBT = { answer: 'unknown', isDoubtful: true, isUncompared: undefined, detail, sinceUs: s(100) }
   const NOTHING = { answer: 'unknown', isDoubtful: undefined, detail }
-  t.match(of({}, SLOW), NO)
+  t.match(of({}, SLOW), FAILS)
   t.match(of({}, SLOW, { writtenAt: 0 }), DOUBT, 'the agent could not write')
   t.match(of({}, undefined), NOTHING, 'no Lease was read')
-  t.match(of({}, { ...SLOW, problem: '404' }), NOTHING)
+  t.match(of({}, { ...SLOW, problem: '404', slowUs: s(300) }), NOTHING)
+  const later = { readySinceUs: s(301), lastUs: s(900) }
+  t.match(of(later, { ...SLOW, renewedUs: s(290) }), { ...DOUBT, sinceUs: s(301) }, 'the next look at the Lease tells')
   t.match(of({}, { ...SLOW, renewedUs: undefined }), NOTHING, 'it does not say when it was renewed')
   t.match(of({ readySinceUs: s(300.1), lastUs: s(900) }, SLOW), { ...DOUBT, sinceUs: s(300.1) }, 'the next look at the Lease tells')
   t.match(of({ readySinceUs: s(300), lastUs: s(300) }, { ...SLOW, renewedUs: s(299) }), NOTHING)
-  t.match(of({ readySinceUs: s(260), lastUs: s(300) }, SLOW), NO, 'at two looks, 40 s apart')
-  t.match(of({ readySinceUs: s(260.1), lastUs: s(300.1) }, SLOW), { ...DOUBT, sinceUs: s(260.1) }, 'so is the Lease')
+  t.match(of({ readySinceUs: s(260), lastUs: s(300) }, SLOW), FAILS, 'at two looks, 40 s apart')
+  t.match(of({ readySinceUs: s(261), lastUs: s(302) }, SLOW), { ...DOUBT, sinceUs: s(261) }, 'so is the Lease')
   t.match(of({ readySinceUs: s(260), lastUs: s(299.9) }, SLOW), { ...DOUBT, sinceUs: s(260) })
   t.match(of({}, { ...SLOW, renewedUs: s(290) }), NOTHING, 'the Lease is renewed in time')
   t.match(of({ unknownUs: s(300) }, { ...SLOW, renewedUs: s(290), slowUs: s(150) }), DOUBT, 'and was not lately')
@@ -168,6 +171,10 @@ t.test('a report is of this process', async (t) => {
   const at = (reported: number) => ({ reportedAtMs: serverMs(reported), serverMs: serverMs(100) })
   t.equal(isReported(at(-1)), true, 'both times have whole seconds')
   t.equal(isReported(at(-1.1)), false)
+  const startedAt = (started: number) =>
+    READY.fold({ ...ANSWER, ...at(60) }, momentOf(100, { sinceUs: s(started) }, undefined)).node?.reportedAtUs !== undefined
+  t.equal(startedAt(61), true)
+  t.equal(startedAt(62), false, 'the process before reported that')
   t.equal(isReported(at(5), undefined, { reportedAtMs: serverMs(4) }), true)
   t.equal(isReported(at(5), undefined, { reportedAtMs: serverMs(5) }), false, 'the baseline has that report')
   t.equal(isReported({ serverMs: serverMs(100) }), false, 'the Node does not say when')
@@ -229,6 +236,7 @@ t.test('pressure is of the restart, where this process reports it before its sta
   t.strictSame(at(120.1), [], 'later it is the node')
   t.strictSame(at(100, undefined, { pressure: ['DiskPressure'] }), [], 'it was there before')
   t.strictSame(at(100, undefined, {}), [], 'how it was before is not known')
+  t.strictSame(fold(report(100, 'DiskPressure'))?.newPressure, [], 'there is no baseline')
   const known = { ...NODE, newPressure: ['MemoryPressure'] }
   t.strictSame(at(100, known), ['MemoryPressure', 'DiskPressure'])
   t.strictSame(at(100, { ...NODE, newPressure: ['DiskPressure'] }), ['DiskPressure'], 'each once')

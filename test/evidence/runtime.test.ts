@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { Baseline, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { hasChangedEndpoint, judgeRuntime, RUNTIME } from '../../src/evidence/runtime.ts'
-import { BASELINE, momentOf, s, viewOf } from './views.ts'
+import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 
 type RuntimeSeen = NonNullable<ProcessEvidence['runtime']>
 const SEEN: RuntimeSeen = { endpoint: '/a.sock', answers: false, sinceUs: s(100), lastUs: s(160), detail: 'no answer within 10 s' }
@@ -15,7 +15,7 @@ t.test('the silence of a runtime is the fault of a config that moved kubelet the
   const detail = 'the container runtime does not answer at /a.sock: no answer within 10 s'
   t.match(judge(undefined, before({})), { answer: 'unknown', detail: 'not asked' })
   t.match(judge({ answers: true }, undefined), { answer: 'yes', detail: 'the container runtime answers', sinceUs: s(100) })
-  t.match(judge({}, before({})), { answer: 'no', detail, sinceUs: s(100) })
+  t.match(judge({}, before({})), { answer: NO, detail, sinceUs: s(100) })
   t.match(judge({ lastUs: s(159.9) }, before({})), { answer: 'unknown', isDoubtful: true, detail, sinceUs: s(100) })
   t.match(judge({}, before({ endpoint: '/a.sock' })), { answer: 'unknown', isDoubtful: undefined, detail })
   t.match(judge({}, before({ endpoint: undefined })), { isUncompared: true, detail: `${detail}; how that was before is not known` })
@@ -29,6 +29,7 @@ t.test('a config moves kubelet to another runtime, unless it brings back the one
   t.equal(hasChangedEndpoint(before({ earlier: { endpoint: '/c.sock' } }), '/a.sock'), true)
   t.equal(hasChangedEndpoint(before({ endpoint: undefined }), '/a.sock'), false, 'it is not known')
   t.equal(hasChangedEndpoint(before({}), undefined), false)
+  t.equal(hasChangedEndpoint(before({ earlier: { endpoint: '/c.sock' } }), undefined), false)
   t.equal(hasChangedEndpoint(undefined, '/a.sock'), false)
 })
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Baseline, EvidenceView, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { needsServersWord, noteServer, SERVING, type ServingAnswer } from '../../src/evidence/serving.ts'
 import { POLICY } from '../decision/snapshots.ts'
-import { BASELINE, momentOf, s, viewOf } from './views.ts'
+import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 
 type ServingSeen = NonNullable<ProcessEvidence['serving']>
 const ANONYMOUS = 'system:anonymous'
@@ -24,13 +24,13 @@ t.test('what the port answers', async (t) => {
   t.match(SERVING.judge(viewOf({})), { answer: 'unknown', detail: 'not asked' })
   t.match(judge({ status: 403, user: NODE }), { answer: 'yes', detail: "kubelet's TLS port knows the node's certificate", sinceUs: s(100) })
   t.match(judge({ status: 200 }, { baseline: undefined }), { answer: 'yes' })
-  t.match(judge({}), { answer: 'no', detail: "kubelet's TLS port no longer knows the node's certificate (HTTP 401)", sinceUs: s(100) })
-  t.match(judge({ status: 500, detail: 'HTTP 500' }), { answer: 'no', detail: "kubelet's TLS port answers HTTP 500" })
-  t.match(judge({ status: 404, detail: 'HTTP 404' }), { answer: 'no', detail: "kubelet's TLS port answers HTTP 404" })
-  t.match(judge(NO_TLS), { answer: 'no', detail: "kubelet's TLS port does not answer: refused", mayBeNodes: undefined })
+  t.match(judge({}), { answer: NO, detail: "kubelet's TLS port no longer knows the node's certificate (HTTP 401)", sinceUs: s(100) })
+  t.match(judge({ status: 500, detail: 'HTTP 500' }), { answer: NO, detail: "kubelet's TLS port answers HTTP 500" })
+  t.match(judge({ status: 404, detail: 'HTTP 404' }), { answer: NO, detail: "kubelet's TLS port answers HTTP 404" })
+  t.match(judge(NO_TLS), { answer: NO, detail: "kubelet's TLS port does not answer: refused", mayBeNodes: undefined })
   const demoted = { status: 403, user: ANONYMOUS }
   t.match(judge(demoted), {
-    answer: 'no',
+    answer: NO,
     detail: "kubelet's TLS port no longer knows the node's certificate and takes the agent for an anonymous user",
   })
   t.match(judge(demoted, { baseline: { ...KNOWN, serving: demoted } }), { answer: 'yes' }, 'as before')
@@ -46,19 +46,19 @@ t.test('what the port answers', async (t) => {
 t.test('a no takes a minute', async (t) => {
   t.match(judge({ lastUs: s(159.9) }), DOUBT)
   t.match(judge({}, { policy: { ...POLICY, toleranceUs: s(61) } }), DOUBT)
-  t.match(judge(NO_TLS, { servesFromUs: s(100) }), { answer: 'no', sinceUs: s(100) })
+  t.match(judge(NO_TLS, { servesFromUs: s(100) }), { answer: NO, sinceUs: s(100) })
   t.match(judge(NO_TLS, { servesFromUs: s(100.1) }), DOUBT, 'since kubelet is healthy')
   t.match(judge(NO_TLS, { servesFromUs: undefined }), DOUBT, 'it is not')
-  t.match(judge({}, { servesFromUs: s(130) }), { answer: 'no' }, 'where the port answers, it is there')
+  t.match(judge({}, { servesFromUs: s(130) }), { answer: NO }, 'where the port answers, it is there')
 })
 
 t.test('the certificate may be at fault', async (t) => {
   t.match(judge({ isOutdated: true }), { ...UNKNOWN, detail: /; the certificate has run out, or is not valid yet$/ })
   t.match(judge({ status: 403, user: ANONYMOUS, isOutdated: true }), { ...UNKNOWN, detail: /; the certificate has run out/ })
-  t.match(judge({ status: 404, isOutdated: true }), { answer: 'no' }, 'the answer says nothing of it')
+  t.match(judge({ status: 404, isOutdated: true }), { answer: NO }, 'the answer says nothing of it')
   const refused = { ...ASKED, unauthorizedUs: s(130) }
   t.match(judge({}, {}, refused), { ...UNKNOWN, detail: /; the API server refuses it, too$/ })
-  t.match(judge({ status: 404 }, {}, refused), { answer: 'no' })
+  t.match(judge({ status: 404 }, {}, refused), { answer: NO })
 })
 
 t.test('the API server may be at fault, which kubelet asks about each request', async (t) => {
@@ -66,13 +66,13 @@ t.test('the API server may be at fault, which kubelet asks about each request', 
   const silent = { ...NO_TLS, isSilent: true, serverUpSinceUs: s(120) }
   for (const seen of [{ status: 500 }, { status: 503 }, silent]) {
     const what = JSON.stringify(seen)
-    t.match(judge(seen), { answer: 'no' }, what)
+    t.match(judge(seen), { answer: NO }, what)
     t.match(judge(seen, {}, away), { ...UNKNOWN, detail: /; the API server is not reachable$/ }, what)
-    t.match(judge({ ...seen, serverUpSinceUs: s(145) }), { answer: 'no' }, what)
+    t.match(judge({ ...seen, serverUpSinceUs: s(145) }), { answer: NO }, what)
     t.match(judge({ ...seen, serverUpSinceUs: s(145.1) }), DOUBT, `${what}: kubelet may not have tried again`)
     t.match(judge({ ...seen, serverUpSinceUs: undefined }), DOUBT, what)
   }
-  for (const seen of [{ status: 499 }, NO_TLS]) t.match(judge(seen, {}, away), { answer: 'no' }, JSON.stringify(seen))
+  for (const seen of [{ status: 499 }, NO_TLS]) t.match(judge(seen, {}, away), { answer: NO }, JSON.stringify(seen))
 })
 
 t.test('only the API server says whether the certificate is still good', async (t) => {
@@ -83,10 +83,10 @@ t.test('only the API server says whether the certificate is still good', async (
     { pods: { lost: [], sinceUs: 0, lastUs: 0, problem: '' } },
   ]
   for (const process of EACH) t.match(judge(untold, {}, process), DOUBT, Object.keys(process).join())
-  t.match(judge(untold, {}, {}), { answer: 'no', mayBeNodes: true, sinceUs: s(100) }, 'where it is never asked')
-  t.match(judge({ ...untold, status: 403, user: ANONYMOUS }, {}, {}), { answer: 'no', mayBeNodes: true })
-  t.match(judge({ ...untold, status: 404 }, {}, {}), { answer: 'no', mayBeNodes: undefined })
-  t.match(judge({}, {}, {}), { answer: 'no', mayBeNodes: undefined }, 'it has said so')
+  t.match(judge(untold, {}, {}), { answer: NO, mayBeNodes: true, sinceUs: s(100) }, 'where it is never asked')
+  t.match(judge({ ...untold, status: 403, user: ANONYMOUS }, {}, {}), { answer: NO, mayBeNodes: true })
+  t.match(judge({ ...untold, status: 404 }, {}, {}), { answer: NO, mayBeNodes: undefined })
+  t.match(judge({}, {}, {}), { answer: NO, mayBeNodes: undefined }, 'it has said so')
 })
 
 t.test('a port that did not know the node before', async (t) => {
@@ -98,7 +98,7 @@ t.test('a port that did not know the node before', async (t) => {
   t.match(judge({}, was({ status: 401 })), UNCOMPARED, 'a config on trial may have done that')
   t.match(judge({}, was(undefined, true)), UNCOMPARED, 'nobody asked')
   t.match(judge({}, { baseline: undefined }), UNCOMPARED)
-  t.match(judge({}, was({ status: 200 })), { answer: 'no' })
+  t.match(judge({}, was({ status: 200 })), { answer: NO })
 })
 
 t.test('which answers take the word of the API server', async (t) => {

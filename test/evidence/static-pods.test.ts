@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Baseline, EvidenceView, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { hasControlPlane, type Manifest, STATIC_PODS, type StaticPod, type StaticPodsAnswer } from '../../src/evidence/static-pods.ts'
 import { B, keyOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
-import { BASELINE, momentOf, s, viewOf } from './views.ts'
+import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 
 type Before = NonNullable<Baseline['staticPods']>[number]
 type Idle = NonNullable<Baseline['idle']>[number]
@@ -91,6 +91,7 @@ t.test('what is kept of an answer', async (t) => {
   const all = fold(found([pod('etcd'), pod('api')], FILES))
   t.strictSame(all, { ...NONE, provenAtUs: s(10) })
   t.match(fold(found([pod('etcd'), pod('api')], FILES), BOTH, all, 20), { provenAtUs: s(10), lastUs: s(20) })
+  t.strictSame(STATIC_PODS.fold(found([pod('etcd')], FILES.slice(0, 1)), momentOf(10, {}, undefined)).staticPods, all, 'without a baseline')
   const one = fold(found([pod('etcd')], FILES), BOTH, all, 20)
   t.strictSame(one, { ...NONE, missing: [{ name: API, sinceUs: s(20) }], lastUs: s(20) })
   t.match(fold(found([], FILES), BOTH, one, 30), {
@@ -191,8 +192,8 @@ t.test('static pods are judged in the order of what is worst', async (t) => {
   t.match(judge(undefined), { answer: 'unknown', detail: 'not asked' })
   t.match(judge({ problem: 'no socket', replaced: ['a'] }), { answer: 'unknown', detail: 'no socket' })
   const worst = { replaced: ['a'], missing: missingSince(0), held: ['b'], idle: ['c'], excused: ['d'], lastUs: s(999) }
-  t.match(judge(worst), { answer: 'no', detail: 'static pods were restarted, although their manifests did not change: a' })
-  t.match(judge({ ...worst, replaced: [] }), { answer: 'no', detail: 'static pods that ran before do not run: p0', sinceUs: 0 })
+  t.match(judge(worst), { answer: NO, detail: 'static pods were restarted, although their manifests did not change: a' })
+  t.match(judge({ ...worst, replaced: [] }), { answer: NO, detail: 'static pods that ran before do not run: p0', sinceUs: 0 })
   t.match(judge({ ...worst, replaced: [], missing: [] }), {
     answer: 'unknown',
     isDoubtful: true,
@@ -214,7 +215,7 @@ t.test('static pods are judged in the order of what is worst', async (t) => {
 
 t.test('a static pod has 150 s to come back', async (t) => {
   const detail = 'static pods that ran before do not run: p0, p1'
-  t.match(judge({ missing: missingSince(20, 10), lastUs: s(160) }), { answer: 'no', detail, sinceUs: s(10) })
+  t.match(judge({ missing: missingSince(20, 10), lastUs: s(160) }), { answer: NO, detail, sinceUs: s(10) })
   t.match(judge({ missing: missingSince(20, 10), lastUs: s(159.9) }), { answer: 'unknown', isDoubtful: true, detail, sinceUs: s(10) })
 })
 
@@ -241,6 +242,7 @@ t.test('a config loses static pods for good, unless they were lost before it', a
     return STATIC_PODS.isOneWay(view)
   }
   t.equal(isOneWay(undefined), true)
+  t.equal(isOneWay({}), true, 'nobody asked')
   t.equal(isOneWay(BOTH), true)
   t.equal(isOneWay({ ...BOTH, earlier: {} }), true)
   t.equal(isOneWay({ ...BOTH, earlier: BOTH }), true)

@@ -7,6 +7,9 @@ import { B, KUBELET, keyOf, POLICY, SECOND_US } from '../decision/snapshots.ts'
 const PROCESS: ProcessEvidence = { invocationId: 'i', key: keyOf(B), sinceUs: 0, requests: 0, requestsSinceUs: 0, answeredUs: {} }
 export const BASELINE: Baseline = { candidate: keyOf(B), invocationId: 'before', sinceUs: 0, answered: [], kubelet: KUBELET }
 
+/** For `match`, which finds a text within another one, as in `unknown`. */
+export const NO = /^no$/
+
 /** Microseconds after the start of the process. */
 export const s = (seconds: number) => seconds * SECOND_US
 
