@@ -17,6 +17,24 @@ const NAME = 'managers'
 const ROOT = '/var/lib/kubelet'
 const STATE = 'cpu_manager_state'
 const STATIC = { cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }
+/** Without an image, it never runs: that it is there is enough. */
+const PINNED_POD = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'managers-pinned',
+    namespace: 'kube-system',
+    ownerReferences: [
+      { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'pinned', uid: '3f2b6f0e-0000-4000-8000-00000000000d', controller: true },
+    ],
+  },
+  spec: {
+    nodeName: NAME,
+    hostNetwork: true,
+    containers: [{ name: 'app', image: 'localhost/none:1', resources: { limits: { cpu: '1', memory: '64Mi' } } }],
+    tolerations: [{ operator: 'Exists' }],
+  },
+}
 /** Until the agent asks whether the node is cordoned: a minute and a quarter, and then a look. */
 const CORDON_SEEN_MS = 90_000
 
@@ -38,8 +56,16 @@ export function addManagerScenarios(plane: ControlPlane, program: string): void 
           return source
         }),
       )
-      await step('once it is drained, kubelet starts with static, and the state of none is set aside', async () => {
-        await admin.kubectl('cordon', NAME)
+      await step('then for a pod of a DaemonSet that has a CPU of its own, and names it', () =>
+        node.withoutRestart(async () => {
+          await admin.create(PINNED_POD)
+          await admin.kubectl('cordon', NAME)
+          const waiting = /^drain: .* waits until no pod has CPUs or memory of its own: it changes .*; pod kube-system\/managers-pinned is /
+          await node.untilSays(waiting, 1, CORDON_SEEN_MS)
+        }),
+      )
+      await step('once it is gone, kubelet starts with static, and the state of none is set aside', async () => {
+        await admin.kubectl('-n', 'kube-system', 'delete', 'pod', 'managers-pinned', '--grace-period=0', '--force')
         await admin.untilStatus({ assigned: pinned, active: pinned, lastKnownGood: pinned }, CORDON_SEEN_MS + 60_000)
         await isAt(node, 'static', ['none'])
       })
