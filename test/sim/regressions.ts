@@ -816,6 +816,23 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ...schedule(810012097, ...ASSIGN, [300, { kind: 'edit-local' }], [60, { kind: 'lose-runtime' }]),
     node: { activation: 'file' },
   },
+  'a person stops and starts kubelet while systemd has a start of the agent in its queue': {
+    ...schedule(
+      810013058,
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [7, { kind: 'reboot' }],
+      [1, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'reword', name: 'red' }],
+      [0, { kind: 'edit', name: 'blue', behaviour: 'resets-node' }],
+      [57, { kind: 'api-down', seconds: 10 }],
+      [1162, { kind: 'read-error', reads: 19 }],
+      [45, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [6, { kind: 'reboot' }],
+      [0, { kind: 'reword', name: 'blue' }],
+      [7, { kind: 'reboot' }],
+    ),
+    node: { activation: 'drop-in', journal: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

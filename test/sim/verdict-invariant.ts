@@ -50,9 +50,14 @@ export class VerdictInvariant implements KubeletObserver {
   #requestedFrom: string | undefined
   /** The agent's own start has come, and no look since. */
   #isOwnUnseen = false
+  /** Since the agent requested a start, each look has shown it in systemd's queue. */
+  #isOwnQueued = false
+  /** A person's start took the place of that. */
+  #isOwnReplaced = false
   /**
-   * A person started kubelet again right after the agent had, and no look came in between. Both
-   * starts are manual ones with an invocation of their own: the agent takes this one for its own.
+   * A person started kubelet again right after the agent had, or before systemd carried that out,
+   * and no look came in between. Both starts are manual ones with an invocation of their own: the
+   * agent takes this one for its own.
    */
   #takenForOwn: string | undefined
   /** When kubelet was last found to be kept down. undefined: it is not. */
@@ -64,12 +69,16 @@ export class VerdictInvariant implements KubeletObserver {
     world.onKubelet.push(this)
     world.checkRestart.push(() => {
       this.#requestedFrom = world.unit.invocationId
+      this.#isOwnQueued = true
+      this.#isOwnReplaced = false
     })
   }
 
   started({ text, startedBy, startedAtUs }: SimProcess): void {
     if (startedBy !== 'systemd') this.#change(text, { illFromUs: startedAtUs })
     if (startedBy === 'agent') this.#isOwnUnseen = true
+    if (startedBy === 'person') this.#isOwnReplaced = this.#isOwnQueued
+    this.#isOwnQueued = false
   }
 
   exited(process: SimProcess): void {
@@ -99,6 +108,7 @@ export class VerdictInvariant implements KubeletObserver {
   decided(step: Step): void {
     const { unit, nowUs } = this.#world
     if (this.#requestedFrom !== undefined && this.#isStartSeen(this.#requestedFrom)) this.#seeStart()
+    if (unit.activity !== 'queued') this.#isOwnQueued = false
     if (this.#isPaused()) this.#facts.clear()
     if (step.kind === 'confirm') this.#checkConfirmation(step)
     if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict)
@@ -184,8 +194,10 @@ export class VerdictInvariant implements KubeletObserver {
     const { process, invocationId } = this.#world.unit
     const { seenInvocation } = this.#world
     this.#requestedFrom = undefined
-    this.#takenForOwn = this.#isOwnUnseen && process?.startedBy === 'person' && invocationId === seenInvocation ? invocationId : undefined
+    const isTaken = (this.#isOwnUnseen || this.#isOwnReplaced) && process?.startedBy === 'person' && invocationId === seenInvocation
+    this.#takenForOwn = isTaken ? invocationId : undefined
     this.#isOwnUnseen = false
+    this.#isOwnReplaced = false
   }
 
   #isStartSeen(before: string): boolean {
