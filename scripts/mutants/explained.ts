@@ -180,6 +180,40 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ['status !== undefined -> true in return isSilent === true || (status !== undefined && status >= 500)', NOT_A_NUMBER],
     ['serverUpSinceUs !== undefined -> true in return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US', NOT_A_NUMBER],
   ]),
+  ...explain('src/evidence/ask-runtime.ts', [
+    [
+      "files.stat(path, 'follow')?.kind -> files.stat(path, 'follow').kind in if (files.stat(path, 'follow')?.kind === 'file') return [path]",
+      'a path that is not there has no entries either',
+    ],
+    ['[] -> ["Stryker was here"] in const names = files.list(path) ?? []', 'there is no such file'],
+    ['[] -> ["Stryker was here"] in return []', 'there is no such file'],
+    [
+      "facts?.kind -> facts.kind in if (facts?.kind !== 'file' || facts.size > MANIFEST_BYTES) return undefined",
+      'what cannot be read is left out',
+    ],
+    ['{ -> {} in } catch {', 'what cannot be read is left out, and nothing is returned of it'],
+    ['bytes === undefined -> false in if (bytes === undefined) return undefined', 'what cannot be read is left out'],
+    [
+      '[] -> ["Stryker was here"] in return [...new Set(names.slice(0, MOST_NAMES).flatMap(([, name]) => name ?? []))]',
+      'each match has the name',
+    ],
+    ...[
+      "/^ */.exec(lines[start + 1] ?? '')?.[0] -> /^ */.exec(lines[start + 1] ?? '')[0]",
+      '/^ */ -> / */',
+      '\'\' -> "Stryker was here!"',
+    ].map(
+      (change) =>
+        [
+          `${change} in const indent = /^ */.exec(lines[start + 1] ?? '')?.[0] ?? ''`,
+          'each line begins with spaces, if only with none',
+        ] as const,
+    ),
+    [
+      `end < 0 -> end <= 0 in const fields = lines.slice(start + 1, end < 0 ? undefined : end).filter((line) => line.startsWith(\`\${indent}name:\`))`,
+      'the end comes after a line',
+    ],
+    ["'' -> \"Stryker was here!\" in return fields.length === 1 ? findNames(fields[0] ?? '')[0] : undefined", 'there is one field'],
+  ]),
   ...explain('src/evidence/ask-cluster.ts', [
     ['[] -> ["Stryker was here"] in const conditions = (Array.isArray(list) ? list : []).filter(isObject)', 'a text is no condition'],
     [

@@ -17,7 +17,7 @@ type ManifestFiles = Pick<Files, 'read' | 'list' | 'stat'>
 const MOST_MANIFESTS = 100
 const MANIFEST_BYTES = 256 * 1024
 const MOST_NAMES = 200
-const MAY_COMPLETE = /["']?restartPolicy["']?\s*:\s*["']?(Never|OnFailure)\b/
+const MAY_COMPLETE = /restartPolicy["']?\s*:\s*["']?(Never|OnFailure)\b/
 
 export function askRuntime(
   runtime: Pick<ContainerRuntime, 'probe' | 'listPods'>,

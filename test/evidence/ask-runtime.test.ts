@@ -122,7 +122,7 @@ t.test('manifests are read from a directory, or by their paths, and each change 
   const ask = (manifests: readonly string[]) =>
     askRuntime(answers({ ok: true, value: status }), files)['static-pods']({ ...about, manifests })
   const before = await ask([directory])
-  t.match(before, { kind: 'found', manifests: [{ path: `${directory}/etcd.yaml`, names: ['etcd'] }] })
+  t.match(before, { kind: 'found', manifests: [{ path: `${directory}/etcd.yaml`, names: ['etcd'], digest: /^[0-9a-f]{64}$/ }] })
   t.same(await ask([`${directory}/etcd.yaml`]), before)
   files.replace(`${directory}/etcd.yaml`, 'metadata:\n  name: etcd\nspec: {}')
   t.notSame(await ask([directory]), before)
@@ -181,6 +181,7 @@ t.test('a pod has the latest start of its sandboxes, and runs or is held by any 
   ])
     t.strictSame(find(sandboxes, container('s1', 'exited'), container('s2', 'running')), runs, 'one runs, and another has ended')
   t.equal(find([ready, sandbox({ configHash: 'h2' })]).length, 2)
+  t.strictSame(find([sandbox({ configSource: 'api' }), sandbox({ configSource: undefined })]), [], 'that is no static pod')
 })
 
 t.test('which manifests are of a pod that may complete', async (t) => {
@@ -246,6 +247,7 @@ t.test('what is no name of the pod in its manifest', async (t) => {
     ['metadata:\n# at the margin\n \n  name: etcd\n', 'etcd'],
     ['metadata:\n  a: "x # y"\n  name: etcd\n', 'etcd'],
     ['metadata:\n  name: ETCD\n', undefined],
+    ['name: etcd\n', undefined],
     ['spec:\n  name: x\nmetadata:\n  name: etcd\nstatus:\n  name: y\n', 'etcd'],
   ] as const)
     t.equal(findPodName(text), name, text)
@@ -291,7 +293,7 @@ t.test('a file that cannot be read is left out, and hides no other', async (t) =
         '/m/.a': good,
         '/m/b': broken,
         '/m/c': good,
-        '/m/d': { names: [] },
+        '/m/d': { ...good, names: [] },
         '/m/e': { size: 1 },
       },
       ['/m'],

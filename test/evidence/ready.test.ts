@@ -121,6 +121,7 @@ t.test('a Node is Unknown since kubelet renews its Lease too seldom, or does not
   t.match(of({ unknownUs: s(300) }, { ...SLOW, renewedUs: s(290), slowUs: s(150) }), DOUBT, 'and was not lately')
   t.match(of({ unknownUs: s(300) }, { ...SLOW, renewedUs: s(290), slowUs: s(149.9) }), NOTHING)
   t.match(of({}, SLOW, without({ ready: 'Unknown', ofPromoted: true })), { ...NOTHING, detail: `${detail}; it was not Ready before` })
+  t.match(of({}, SLOW, { baseline: undefined }), { isUncompared: true })
   t.match(of({}, SLOW, without({})), { isUncompared: true, detail: `${detail}; how that was before is not known` })
   const byTime = { ...without({}), notReadyByMs: 2000 }
   t.match(of({ transitionMs: 1000 }, SLOW, byTime), { isUncompared: true }, 'that time is by another clock')
@@ -237,6 +238,8 @@ t.test('pressure is of the restart, where this process reports it before its sta
   t.strictSame(at(100, undefined, { pressure: ['DiskPressure'] }), [], 'it was there before')
   t.strictSame(at(100, undefined, {}), [], 'how it was before is not known')
   t.strictSame(fold(report(100, 'DiskPressure'))?.newPressure, [], 'there is no baseline')
+  const young = momentOf(130, { sinceUs: s(20) }, WELL)
+  t.strictSame(READY.fold({ ...ANSWER, ...report(130, 'DiskPressure') }, young).node?.newPressure, ['DiskPressure'], 'since its start')
   const known = { ...NODE, newPressure: ['MemoryPressure'] }
   t.strictSame(at(100, known), ['MemoryPressure', 'DiskPressure'])
   t.strictSame(at(100, { ...NODE, newPressure: ['DiskPressure'] }), ['DiskPressure'], 'each once')
