@@ -41,9 +41,9 @@ export interface NodeCommand extends Command<CommandContext> {
   readonly takes: 'node'
   /**
    * The command runs also with settings with which the agent does not start, if those that commands
-   * take can be used.
+   * take can be used. `with-flags`: where flags are given, these alone have to be usable.
    */
-  readonly isLenient?: true
+  readonly isLenient?: 'without-flags' | 'with-flags'
 }
 
 /** The agent itself, which is passed in. Takes every flag. */

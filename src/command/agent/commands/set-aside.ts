@@ -11,7 +11,8 @@ import type { CommandContext, NodeCommand } from '../command.ts'
 export const setAsideCommand: NodeCommand = {
   name: 'set-aside',
   takes: 'node',
-  isLenient: true,
+  // The unit gives all that it needs as flags.
+  isLenient: 'with-flags',
   group: 'Run',
   summary: "set aside a state file of kubelet's managers with which kubelet would not start",
   description:
