@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { setTimeout as after } from 'node:timers/promises'
 import { findRuntimeDoubt } from '../agent/config-files.ts'
 import { findCertainName, findOwnKubelet } from '../agent/identity.ts'
 import { readLocalConfig } from '../agent/node-configs.ts'
@@ -42,9 +41,6 @@ import type { HelperContext } from './helper.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
 import { lookAtMachine, openInspection } from './preflight.ts'
-
-/** Kubelet waits for it, and has 90 s in all to start by default (`TimeoutStartSec=`). */
-const BEFORE_START_MS = 10_000
 
 interface CommandPrograms extends Programs, Pick<HelperContext, 'yamlChild'> {
   readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
@@ -133,10 +129,7 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
     activation,
     requests: stores.requests,
     requestWriter: new RequestWriter(writable(), layout),
-    findUnfitStates: async () => {
-      const find = async () => findUnfit(await unit.readNextWords(process.env), { files, yaml, lookAround: lookAtMachine })
-      return Promise.race([find(), after(BEFORE_START_MS, [])])
-    },
+    findUnfitStates: async () => findUnfit(await unit.readNextWords(process.env), { files, yaml, lookAround: lookAtMachine }),
     setStateAside: ({ file }) => setStateAside(writable(), file),
     takeOver: () =>
       takeOver({
