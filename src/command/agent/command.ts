@@ -62,7 +62,10 @@ export interface AgentStart {
 }
 export type RunAgent = (start: AgentStart) => Promise<ExitCode>
 
-/** A command's access to the node. Only `requestWriter`, `setStateAside` and `takeOver` change anything. */
+/**
+ * A command's access to the node. Only `requestWriter`, `setStateAside` and `takeOver` change
+ * anything.
+ */
 export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
