@@ -129,7 +129,10 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
     activation,
     requests: stores.requests,
     requestWriter: new RequestWriter(writable(), layout),
-    findUnfitStates: async () => findUnfit(await unit.readNextWords(process.env), { files, yaml, lookAround: lookAtMachine }),
+    findUnfitStates: async () => {
+      const next = await unit.readNextStart(process.env)
+      return { states: await findUnfit(next?.words, { files, yaml, lookAround: lookAtMachine }), kubeletPid: next?.mainPid ?? 0 }
+    },
     setStateAside: ({ file }) => setStateAside(writable(), file),
     takeOver: () =>
       takeOver({

@@ -205,7 +205,9 @@ function quoteMember(character: string): string {
   return character === '-' ? '\\-' : quote(character)
 }
 
-/** The environment files that a drop-in of a unit names, without the `-` that makes them optional. */
+/**
+ * The environment files that a drop-in of a unit names, without the `-` that makes them optional.
+ */
 export function listEnvironmentFiles(dropIn: string): string[] {
   const named = [...dropIn.matchAll(/^[ \t]*EnvironmentFile[ \t]*=[ \t]*-?(\S.*?)[ \t]*$/gm)]
   return named.flatMap(([, file]) => (file === undefined ? [] : [file]))

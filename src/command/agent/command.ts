@@ -123,8 +123,11 @@ export interface CommandContext {
   readonly activation: Pick<Activation, 'read'>
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly requestWriter: OperatorRequestWriter
-  /** Finds the state files of kubelet's managers with which kubelet would not start now. */
-  findUnfitStates(): Promise<readonly UnfitState[]>
+  /**
+   * Finds the state files of kubelet's managers with which kubelet would not start now.
+   * `kubeletPid`: of the kubelet that runs. 0: none does.
+   */
+  findUnfitStates(): Promise<{ readonly states: readonly UnfitState[]; readonly kubeletPid: number }>
   /** Renames such a file. Returns its new name. Only for `set-aside`. */
   setStateAside(state: Pick<UnfitState, 'file'>): string
   /** Only for `release`. */
