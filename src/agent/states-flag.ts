@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The flag that spares kubelet's unit from judging the state files of kubelet's managers before a
- * start. The file is there while each config that kubelet may start with, and each state file, is
- * known to have the policy none. So a node without these managers starts no program for it. Where
- * the agent's directory is lost, or no agent has looked yet, they are judged. Pure; the files are
- * passed in.
+ * start. The file is there while an agent looks, and each config that kubelet may start with, and
+ * each state file, is known to have the policy none. So a node without these managers starts no
+ * program for it. Where anything of it is not known, they are judged. Pure; the files are passed
+ * in.
  */
 import { posix } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { listDropInFiles } from '../kubelet/drop-in-files.ts'
-import { parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
+import { hasWrongChecksum, parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
 import type { Checkpoints } from '../ports/store.ts'
-import type { KnownUnit } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { readLocalConfig } from './node-configs.ts'
 
@@ -24,8 +24,9 @@ interface FlagParts {
   readonly dynamicConfigDir: string
 }
 
-/** Kubelet's drop-in names it. */
 const NAME = 'states-fit'
+/** Kubelet's drop-in looks there, whatever the agent's settings say. */
+const DROP_INS_DIRECTORY = '/var/lib/kubelet-cfg-agent'
 /** Any policy but none, and any text that may spell one in another way. */
 const OTHER_POLICY = /(?:cpu|memory)ManagerPolicy\b(?!["']?[ \t]*[:=][ \t]*["']?none\b)|\\[uxU]/i
 const OTHER_FLAG = /^--(?:cpu|memory)[-_]manager[-_]policy(?!=none$)(?:=|$)/i
@@ -45,17 +46,18 @@ export class StatesFlag {
 
   /** Throws where the flag cannot be removed, which works on a full disk, or written. */
   refresh(snapshot: Snapshot): void {
-    const { unit } = snapshot
-    if (unit.kind === 'unknown' || unit.wiring.kind === 'broken' || unit.setsStatesAside !== true) return
     const isThere = this.#parts.files.stat(this.#path) !== undefined
-    const mayDiffer = this.#mayDiffer(unit, snapshot)
+    const mayDiffer = this.#mayDiffer(snapshot)
     if (mayDiffer !== isThere) return
     if (mayDiffer) this.#parts.files.remove(this.#path)
     else this.#parts.files.replace(this.#path, '')
   }
 
-  #mayDiffer(unit: KnownUnit, snapshot: Snapshot): boolean {
-    const { words = [], nextWords = [] } = unit.command ?? {}
+  #mayDiffer(snapshot: Snapshot): boolean {
+    const { unit } = snapshot
+    if (unit.kind === 'unknown' || unit.wiring.kind === 'broken' || unit.setsStatesAside !== true) return true
+    if (unit.command === undefined || unit.command.incomplete !== undefined) return true
+    const { words, nextWords = [] } = unit.command
     const flags = [...words, ...nextWords]
     if (flags.some((word) => OTHER_FLAG.test(word))) return true
     const local = readLocalConfig(this.#parts.activation, unit)
@@ -99,5 +101,16 @@ export class StatesFlag {
 
 function isOtherState(text: string): boolean {
   const state = parseManagerState(text)
-  return state === undefined || !NO_POLICY.includes(String(state.policyName))
+  return state === undefined || !NO_POLICY.includes(String(state.policyName)) || hasWrongChecksum(state) === true
+}
+
+/** For an agent that begins or ends: nobody sees what changes meanwhile. */
+export function removeFlag(files: Pick<Files, 'remove'>, directory: string, log: Log): void {
+  for (const place of [directory, DROP_INS_DIRECTORY]) {
+    try {
+      files.remove(posix.join(place, NAME))
+    } catch (error) {
+      log.warn("cannot remove the flag for kubelet's state files", { error })
+    }
+  }
 }

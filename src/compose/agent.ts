@@ -13,7 +13,7 @@ import { ANY_UNIT, findCertainName, openIdentity } from '../agent/identity.ts'
 import { Loop, runLoop } from '../agent/loop.ts'
 import { LostDirectory } from '../agent/lost-directory.ts'
 import { readRuntimesAhead } from '../agent/probe-needs.ts'
-import { StatesFlag } from '../agent/states-flag.ts'
+import { removeFlag, StatesFlag } from '../agent/states-flag.ts'
 import { atMost, Occasion, paceBy, untilOver, Waker } from '../agent/waker.ts'
 import { openAdoption } from '../checkpoint/adopt.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
@@ -106,12 +106,14 @@ export async function runAgent(start: AgentStart, { supervision, ...programs }: 
   const { clock } = programs
   const heartbeat = new Heartbeat({ clock, watchdogUs: supervision.watchdogUs, send: (message) => notifier.send(message) })
   stop.signal.addEventListener('abort', () => heartbeat.stopping(), { once: true })
-  new DurableFiles(new NodeDisk()).makeDirectory(dynamicConfigDir)
+  const files = new DurableFiles(new NodeDisk())
+  files.makeDirectory(dynamicConfigDir)
   const taken = takeLock(layoutOf(dynamicConfigDir).lock, process.pid)
   if (!taken.ok) {
     log.error(taken.detail)
     return EXIT.failed
   }
+  removeFlag(files, dynamicConfigDir, log)
   // Only systemd makes the directory again, and starts the next agent.
   const supervised = supervision.socket === undefined ? undefined : { held: holdDirectory(dynamicConfigDir), end }
   let failed = false
@@ -124,6 +126,7 @@ export async function runAgent(start: AgentStart, { supervision, ...programs }: 
     const why = await live({ ...programs, liveSettings, heartbeat, log, supervised }, stop.signal)
     if (!stop.signal.aborted) log.warn(`starting over: ${why}`)
   }
+  removeFlag(files, dynamicConfigDir, log)
   log.info('stopped; kubelet keeps running unchanged', { signal: String(stop.signal.reason) })
   taken.lock.release()
   await atMost(STOP_LIMIT_MS / 4, notifier.settled())

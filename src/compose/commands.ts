@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { setTimeout as after } from 'node:timers/promises'
 import { findRuntimeDoubt } from '../agent/config-files.ts'
 import { findCertainName, findOwnKubelet } from '../agent/identity.ts'
 import { readLocalConfig } from '../agent/node-configs.ts'
@@ -42,9 +41,6 @@ import type { HelperContext } from './helper.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside, openInPlace, type Programs } from './node.ts'
 import { lookAtMachine, openInspection } from './preflight.ts'
-
-/** Kubelet waits for it, and has 90 s in all to start by default (`TimeoutStartSec=`). */
-const BEFORE_START_MS = 10_000
 
 interface CommandPrograms extends Programs, Pick<HelperContext, 'yamlChild'> {
   readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
@@ -134,8 +130,8 @@ export function openNode(settings: Settings, programs: CommandPrograms, terminal
     requests: stores.requests,
     requestWriter: new RequestWriter(writable(), layout),
     findUnfitStates: async () => {
-      const find = async () => findUnfit(await unit.readNextWords(process.env), { files, yaml, lookAround: lookAtMachine })
-      return Promise.race([find(), after(BEFORE_START_MS, [])])
+      const next = await unit.readNextStart(process.env)
+      return { states: await findUnfit(next?.words, { files, yaml, lookAround: lookAtMachine }), kubeletPid: next?.mainPid ?? 0 }
     },
     setStateAside: ({ file }) => setStateAside(writable(), file),
     takeOver: () =>

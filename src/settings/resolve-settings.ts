@@ -31,8 +31,15 @@ export type SettingsResolution =
   /**
    * `settings`: what could be used, and the defaults for what could not.
    * `isAgentsAlone`: the problems are with what only the agent itself takes, or with unknown names.
+   * `isOfFlags`: one at least is with a flag.
    */
-  | { readonly ok: false; readonly problems: readonly string[]; readonly settings: Settings; readonly isAgentsAlone: boolean }
+  | {
+      readonly ok: false
+      readonly problems: readonly string[]
+      readonly settings: Settings
+      readonly isAgentsAlone: boolean
+      readonly isOfFlags: boolean
+    }
 
 export interface SettingsInput {
   readonly flags: Flags
@@ -43,6 +50,7 @@ export interface SettingsInput {
 interface Problem {
   readonly text: string
   readonly isAgentsAlone: boolean
+  readonly isOfFlag?: boolean
 }
 
 /** A value that is not parsed yet, and its place for messages. */
@@ -70,7 +78,8 @@ export function resolveSettings({ flags, env, file }: SettingsInput): SettingsRe
   for (const property of SETTING_NAMES) {
     const found = findGiven(property, flags, env, fileValues)
     const parsed = found && parseGiven(SETTINGS[property].kind, found.text)
-    if (found !== undefined && parsed?.ok === false) problems.push(problemOf(property, `${found.where}: ${parsed.detail}`))
+    if (found !== undefined && parsed?.ok === false)
+      problems.push({ ...problemOf(property, `${found.where}: ${parsed.detail}`), isOfFlag: found.origin === 'flag' })
     values.set(property, parsed?.ok ? parsed.value : SETTINGS[property].initial)
     origins.set(property, found?.origin ?? 'default')
   }
@@ -80,7 +89,8 @@ export function resolveSettings({ flags, env, file }: SettingsInput): SettingsRe
   problems.push(...findConflicts(settings).map((text) => ({ text, isAgentsAlone: true })))
   if (problems.length > 0) {
     const isAgentsAlone = problems.every((problem) => problem.isAgentsAlone)
-    return { ok: false, problems: problems.map(({ text }) => text), settings, isAgentsAlone }
+    const isOfFlags = problems.some(({ isOfFlag }) => isOfFlag === true)
+    return { ok: false, problems: problems.map(({ text }) => text), settings, isAgentsAlone, isOfFlags }
   }
   return { ok: true, settings, origins: Object.fromEntries(origins) as Origins }
 }
@@ -111,11 +121,11 @@ function unknownVariables(env: Environment): string[] {
 
 function readFileValues(file: ConfigFile, flags: Flags, env: Environment, problems: Problem[]): ReadonlyMap<SettingName, Given> {
   const values = new Map<SettingName, Given>()
-  const fail = (text: string) => problems.push({ text, isAgentsAlone: false })
+  const fail = (text: string, isOfFlag = false) => problems.push({ text, isAgentsAlone: false, isOfFlag })
   if (file.kind === 'absent') {
     const namedBy = flags.config !== undefined ? flagName('config') : variableName('config')
     const named = flags.config !== undefined || env[variableName('config')] !== undefined
-    if (named) fail(`${namedBy}: ${file.path} does not exist`)
+    if (named) fail(`${namedBy}: ${file.path} does not exist`, flags.config !== undefined)
     return values
   }
   if (file.kind === 'unreadable') {

@@ -22,7 +22,7 @@ import { expandPath, listEnvironmentFiles } from './environment-file.ts'
 import type { HeldAnswer } from './held-answer.ts'
 import type { IdentifyMerged } from './merged-files.ts'
 import { chooseVerb, classifyActivity, describeProcess, findWait, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
-import type { UnitDefinition } from './unit-definition.ts'
+import type { NextUnitStart, UnitDefinition } from './unit-definition.ts'
 import { BOUND_PROPERTIES, findEndedUnit, parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
 import { describeKubelet, describeMissing, findNextWords, type KubeletFacts } from './wiring.ts'
 
@@ -130,7 +130,7 @@ export class Systemctl implements Unit {
       ...findWait(shown, activity),
       ...(await this.#findDown(shown, activity)),
       hazards: shown.hazards,
-      ...(shown.setsStatesAside && { setsStatesAside: true }),
+      ...(shown.setAsidePrograms.some((paths) => paths.every((path) => existsSync(path))) && { setsStatesAside: true }),
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
       ...kubelet,
     }
@@ -145,10 +145,11 @@ export class Systemctl implements Unit {
    * The command line that systemd starts kubelet with, without its own name. undefined: not known.
    * @param inherited the environment of a process that the unit starts
    */
-  async readNextWords(inherited: Readonly<Record<string, string | undefined>>): Promise<readonly string[] | undefined> {
+  async readNextStart(inherited: Readonly<Record<string, string | undefined>>): Promise<NextUnitStart | undefined> {
     const shown = await this.#show()
     if (typeof shown === 'string' || shown.exec === undefined) return undefined
-    return findNextWords({ ...shown.exec, environment: shown.environment, environmentFiles: readEnvironment(shown) }, inherited)
+    const words = findNextWords({ ...shown.exec, environment: shown.environment, environmentFiles: readEnvironment(shown) }, inherited)
+    return words && { words, mainPid: shown.mainPid }
   }
 
   async restart(activity: 'failed' | 'other'): Promise<RestartOutcome | undefined> {
@@ -237,8 +238,8 @@ export class Systemctl implements Unit {
     if (activity !== 'stopped' && activity !== 'left-down') return {}
     const { down, startedAtUs, hazards } = shown
     const { unit } = this.#options
-    const isBound = hazards.bindsTo.length > 0
-    const { output } = isBound ? await this.#run(['show', '-p', BOUND_PROPERTIES.join(','), unit, ...hazards.bindsTo]) : NOT_NEEDED
+    const { output } =
+      hazards.bindsTo.length > 0 ? await this.#run(['show', '-p', BOUND_PROPERTIES.join(','), unit, ...hazards.bindsTo]) : NOT_NEEDED
     return { down: { ...down, name: unit, endedWith: findEndedUnit(output, { startedAtUs, activeExitUs: down.activeExitUs }) } }
   }
 
@@ -279,11 +280,10 @@ export class Systemctl implements Unit {
   async #run(parameters: readonly string[]): Promise<Answer> {
     const { systemctl, timeoutMs } = this.#options
     const result = await runCommand(systemctl, parameters, { timeoutMs, maxOutputBytes: 1 << 20, env: SYSTEMD_ENVIRONMENT })
-    const output = result.stdout
+    const { end, stdout: output } = result
     if (succeeded(result)) return { ok: true, output }
-    const wasCut = result.end.kind === 'signalled' || result.end.kind === 'aborted'
-    const isLate = result.end.kind === 'timed-out'
-    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}`, wasCut, isLate }
+    const wasCut = end.kind === 'signalled' || end.kind === 'aborted'
+    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}`, wasCut, isLate: end.kind === 'timed-out' }
   }
 }
 

@@ -60,3 +60,12 @@ export function isSamePath(a: string, b: string): boolean {
 export function broken(reason: WiringProblem, detail: string): BrokenWiring {
   return { kind: 'broken', reason, detail }
 }
+
+/**
+ * `words`: the command line of kubelet's next start, without its own name. `mainPid`: of what runs
+ * until then. 0: nothing does, as where the unit is about to start kubelet.
+ */
+export interface NextUnitStart {
+  readonly words: readonly string[]
+  readonly mainPid: number
+}

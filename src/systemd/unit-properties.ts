@@ -72,8 +72,8 @@ export interface UnitProperties {
   readonly killedBy: string | undefined
   /** undefined: the unit does not exist or has no command. */
   readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined
-  /** Before each start, the unit sets aside state files that do not fit the config. */
-  readonly setsStatesAside: boolean
+  /** For each line that sets aside state files that do not fit the config: the programs of it. */
+  readonly setAsidePrograms: readonly (readonly string[])[]
   readonly environment: ReadonlyMap<string, string>
   readonly environmentFiles: readonly { readonly path: string; readonly optional: boolean }[]
   readonly dropInPaths: readonly string[]
@@ -122,13 +122,24 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     startTimedOut: hasStartTimedOut(first),
     killedBy: findSignal(parseCount(first('ExecMainCode')), parseCount(first('ExecMainStatus'))),
     exec: parseExec(first('ExecStart') ?? ''),
-    setsStatesAside: (values.get('ExecStartPre') ?? []).some((text) => / set-aside[ ;]/.test(text)),
+    setAsidePrograms: (values.get('ExecStartPre') ?? []).filter(setsAside).map(listPrograms),
     environment: parseEnvironment(first('Environment') ?? ''),
     environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
     dropInPaths: words(first('DropInPaths')),
     needDaemonReload: first('NeedDaemonReload') === 'yes',
     startLimited: first('StartLimitIntervalUSec') !== '0',
   }
+}
+
+/** A line whose failure would keep kubelet from its start does not count. */
+function setsAside(line: string): boolean {
+  return /\/kubelet-cfg-agent .*\bset-aside[ ;]/.test(line) && line.includes(' ; ignore_errors=yes ;')
+}
+
+/** The program of a line, and those that find(1) starts or looks for. */
+function listPrograms(line: string): readonly string[] {
+  const found = [...line.matchAll(/(?: path=| -exec | -path )(\/\S+)/g)]
+  return found.flatMap(([, path]) => path ?? [])
 }
 
 /** CLD_KILLED and CLD_DUMPED of waitid(2). */

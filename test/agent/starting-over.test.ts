@@ -186,6 +186,21 @@ t.test('a signal to reload never finds the agent without an answer to it', async
   t.equal(await ended, 0)
 })
 
+t.test('without an agent that looks, no state file is said to fit', async (t) => {
+  const { world, path, resolved } = prepare(t, SLOW)
+  const flag = path('state/states-fit')
+  writeFileSync(flag, '')
+  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: async () => resolved }
+  const ended = runAgent(start, { ...world, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
+  t.teardown(() => process.off('SIGHUP', process.listeners('SIGHUP').at(-1) ?? (() => {})))
+  await until(() => existsSync(path('calls')), 'the first pass asks systemd')
+  t.notOk(existsSync(flag), 'it has not looked yet')
+  writeFileSync(flag, '')
+  process.listeners('SIGTERM').at(-1)?.('SIGTERM')
+  t.equal(await ended, 0)
+  t.notOk(existsSync(flag), 'it has ended')
+})
+
 /** A kubelet that is stopped. */
 const unitWith = (flags: string) => `Id=kubelet.service
 LoadState=loaded

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Before which starts of kubelet its state files are judged. */
 import t from 'tap'
-import { StatesFlag } from '../../src/agent/states-flag.ts'
+import { removeFlag, StatesFlag } from '../../src/agent/states-flag.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { KnownUnit, UnitState } from '../../src/subject/unit-state.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
 import { A, assignedTo, snapshot, unit } from '../decision/snapshots.ts'
 
 const FLAG = '/state/states-fit'
@@ -22,19 +24,23 @@ function openNode() {
   files.replace(CHECKPOINT, 'maxPods: 20\n')
   const node = {
     words: [] as readonly string[],
-    setsStatesAside: true,
+    facts: {} as Partial<KnownUnit>,
     disk,
     files,
     isJudged: () => files.stat(FLAG) === undefined,
     look: () => {
-      const { words, setsStatesAside } = node
+      const { words, facts } = node
       const known = unit({
-        setsStatesAside,
+        setsStatesAside: true,
         localConfigPath: '/etc/local.yaml',
         wiring: envWiring('/state/kubelet.env', ''),
         command: { path: '/usr/bin/kubelet', words },
+        ...facts,
       })
-      flag.refresh(snapshot({ unit: known, ...assignedTo(A) }))
+      return node.see(known)
+    },
+    see: (seen: UnitState) => {
+      flag.refresh(snapshot({ unit: seen, ...assignedTo(A) }))
       return node.isJudged()
     },
   }
@@ -73,7 +79,7 @@ t.test('each of these is judged, until it is gone', async (t) => {
   ])
     raise(CHECKPOINT, text, 'maxPods: 21\n')
   raise('/etc/local.yaml', 'cpuManagerPolicy: static\n', '{"cpuManagerPolicy":"none","memoryManagerPolicy":"None"}')
-  for (const state of [NONE.replace('none', 'static'), '{"policyNa', '']) raise(CPU, state, NONE)
+  for (const state of [NONE.replace('none', 'static'), '{"policyNa', '', NONE.replace('1353318690', '1')]) raise(CPU, state, NONE)
   node.words = ['--config-dir=/etc/d']
   raise('/etc/d/10.conf', 'memoryManagerPolicy: Static\n', 'topologyManagerPolicy: best-effort\n')
   for (const words of [['--cpu-manager-policy=static'], ['--memory-manager-policy', 'Static']]) {
@@ -85,8 +91,32 @@ t.test('each of these is judged, until it is gone', async (t) => {
   raise('/data/cpu_manager_state', '{"policyName":"static"}', NONE)
 })
 
-t.test('where the unit sets nothing aside, no flag is written or removed', async (t) => {
+t.test('a unit that is not known is judged', async (t) => {
   const node = openNode()
-  node.setsStatesAside = false
-  t.ok(node.look())
+  const words: readonly string[] = []
+  const unknown: readonly Partial<KnownUnit>[] = [
+    { setsStatesAside: false },
+    { wiring: { kind: 'broken', reason: 'masked', detail: '' } },
+    { command: undefined },
+    { command: { path: '/usr/bin/kubelet', words, incomplete: 'more' } },
+  ]
+  for (const facts of unknown) {
+    t.notOk(node.look())
+    Object.assign(node, { facts })
+    t.ok(node.look(), JSON.stringify(facts))
+    node.facts = {}
+  }
+  t.notOk(node.look())
+  t.ok(node.see({ kind: 'unknown', detail: 'a time-out' }))
+})
+
+t.test('once nobody looks, all is judged, where the drop-in looks too', async (t) => {
+  const node = openNode()
+  const fixed = '/var/lib/kubelet-cfg-agent/states-fit'
+  node.files.makeDirectory('/var/lib/kubelet-cfg-agent')
+  node.files.replace(fixed, '')
+  t.notOk(node.look())
+  removeFlag(node.files, '/state', silentLog())
+  t.ok(node.isJudged())
+  t.equal(node.files.stat(fixed), undefined)
 })

@@ -99,9 +99,12 @@ t.test('before removal', async (t) => {
   t.test('leaves state files with which kubelet starts with its local config', async (t) => {
     const said = (text: string) => `#!/bin/sh\nif [ "$1" = set-aside ] && [ ! -e "$DPKG_ROOT/${STATE}/kubelet.env" ]; then ${text}; fi\n`
     const removed = (text: string) => runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': said(text), ...armed }))
-    t.match(removed('echo It is there now').output, /kubelet-cfg-agent: It is there now\n.*restart kubelet soon/s)
-    t.notMatch(removed(':').output, /restart kubelet soon/)
-    t.match(removed('exit 1'), { status: 0, output: /may not fit the local config/ })
+    const warning = /may not fit the local config, see above\n.*drain this node, stop kubelet, and delete it: kubelet does not start/
+    t.match(removed('echo It is there now').output, /kubelet-cfg-agent: It is there now\n/)
+    for (const text of [':', 'echo It is there now']) t.notMatch(removed(text).output, warning)
+    t.match(removed('echo kubelet runs >&2; exit 1'), { status: 0, output: /^kubelet runs\n/m })
+    t.match(removed('exit 1'), { status: 0, output: warning })
+    t.match(removed('echo One is there now; exit 1').output, /One is there now\n/)
   })
 
   t.test('leaves what kubelet starts with next as it is if release fails', async (t) => {

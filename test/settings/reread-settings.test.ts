@@ -71,6 +71,7 @@ t.test('keeps the running settings if any is invalid', async (t) => {
     problems: ['--spread: is empty', '--adopt: is empty'],
     settings: { ...defaults },
     isAgentsAlone: true,
+    isOfFlags: true,
   })
   t.equal(settings, defaults)
   t.same(lines, ['error settings were not reread: --spread: is empty', 'error settings were not reread: --adopt: is empty'])

@@ -214,6 +214,22 @@ t.test('a shutdown is checked for only if kubelet does not run', async (t) => {
   t.equal(calls().at(-1), 'is-system-running')
 })
 
+t.test('what systemd starts next, and what it runs now', async (t) => {
+  const next = (script: string) => world(t, script).unit.readNextStart({})
+  const words = ['--config=/var/lib/kubelet/config.yaml']
+  t.same(await next('cat answer'), { words, mainPid: 77 })
+  t.same(await next('sed s/^MainPID=.*/MainPID=0/ answer'), { words, mainPid: 0 }, 'as before the start of kubelet')
+  t.equal(await next('exit 1'), undefined)
+})
+
+t.test('a unit sets state files aside where the programs of its line are there', async (t) => {
+  const line = '{ path=/bin/sh ; argv[]=/bin/sh -exec $PWD/kubelet-cfg-agent set-aside ; ; ignore_errors=yes ; pid=0 }'
+  const { unit, dir } = world(t, `cat answer; echo "ExecStartPre=${line}"`)
+  t.match(await unit.observe(), { kind: 'known', setsStatesAside: undefined })
+  writeFileSync(join(dir, 'kubelet-cfg-agent'), '')
+  t.match(await unit.observe(), { setsStatesAside: true })
+})
+
 t.test('restart runs these commands in this order', async (t) => {
   const states = {
     running: 's/x/x/',

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { classifyActivity, findWait, hasHitStartLimit, summarizeState } from '../../src/systemd/unit-activity.ts'
 import { parseUnitProperties } from '../../src/systemd/unit-properties.ts'
@@ -36,15 +37,20 @@ InvocationID=
 `
 
 t.test('knows a unit that sets state files aside', async (t) => {
-  const before = (argv: string) =>
-    `ExecStartPre={ path=/usr/bin/find ; argv[]=${argv} ; ignore_errors=yes ; start_time=[n/a] ; pid=0 ; status=0/0 }\n`
-  const find = before(
-    '/usr/bin/find /s /usr/bin/kubelet-cfg-agent -maxdepth 1 -name states-fit -quit -o -path /usr/bin/kubelet-cfg-agent -exec {} set-aside --kubelet-unit=kubelet.service ;',
-  )
-  t.equal(parseUnitProperties(RUNNING + find)?.setsStatesAside, true)
-  t.equal(parseUnitProperties(RUNNING + before('/bin/true') + find)?.setsStatesAside, true)
-  t.equal(parseUnitProperties(RUNNING + before('/bin/set-asides'))?.setsStatesAside, false)
-  t.equal(parseUnitProperties(RUNNING)?.setsStatesAside, false)
+  const before = (argv: string, ignores = 'yes') =>
+    `ExecStartPre={ path=${argv.split(' ')[0]} ; argv[]=${argv} ; ignore_errors=${ignores} ; start_time=[n/a] ; pid=0 ; status=0/0 }\n`
+  const dropIn = readFileSync('systemd/kubelet.service.d/90-kubelet-cfg-agent.conf', 'utf8')
+  const line = /^ExecStartPre=-(.*) \\;$/m.exec(dropIn)?.[1]?.replace('%n', 'kubelet.service') ?? ''
+  const programsOf = (lines: string) => parseUnitProperties(RUNNING + lines)?.setAsidePrograms
+  const programs = ['/usr/bin/find', '/usr/bin/kubelet-cfg-agent', '/usr/bin/timeout']
+  t.same(programsOf(before(`${line} ;`)), [programs])
+  t.same(programsOf(before('/bin/true') + before(`${line} ;`)), [programs])
+  t.same(programsOf(before('/opt/bin/kubelet-cfg-agent set-aside')), [['/opt/bin/kubelet-cfg-agent']])
+  for (const other of ['/bin/set-asides', '/bin/rm -r /var/set-aside ', '/bin/tool set-aside', '/bin/kubelet-cfg-agent status'])
+    t.same(programsOf(before(other)), [], other)
+  t.same(programsOf(before(`${line} ;`, 'no')), [], 'its failure keeps kubelet from its start')
+  t.same(programsOf(before('/usr/bin/kubelet-cfg-agent status') + before('/bin/tool set-aside')), [], 'of two lines')
+  t.same(programsOf(''), [])
 })
 
 t.test('parses a running unit', async (t) => {

@@ -41,9 +41,9 @@ export interface NodeCommand extends Command<CommandContext> {
   readonly takes: 'node'
   /**
    * The command runs also with settings with which the agent does not start, if those that commands
-   * take can be used.
+   * take can be used. `with-flags`: where flags are given, these alone have to be usable.
    */
-  readonly isLenient?: true
+  readonly isLenient?: 'without-flags' | 'with-flags'
 }
 
 /** The agent itself, which is passed in. Takes every flag. */
@@ -123,8 +123,11 @@ export interface CommandContext {
   readonly activation: Pick<Activation, 'read'>
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly requestWriter: OperatorRequestWriter
-  /** Finds the state files of kubelet's managers with which kubelet would not start now. */
-  findUnfitStates(): Promise<readonly UnfitState[]>
+  /**
+   * Finds the state files of kubelet's managers with which kubelet would not start now.
+   * `kubeletPid`: of the kubelet that runs. 0: none does.
+   */
+  findUnfitStates(): Promise<{ readonly states: readonly UnfitState[]; readonly kubeletPid: number }>
   /** Renames such a file. Returns its new name. Only for `set-aside`. */
   setStateAside(state: Pick<UnfitState, 'file'>): string
   /** Only for `release`. */

@@ -27,7 +27,7 @@ import type { CommandLine, CommandOption, ExitCode, Program } from '../command.t
 import type { BuildInfo } from '../plain-commands.ts'
 import type { Prepared } from '../run-program.ts'
 import { plainText } from '../terminal.ts'
-import type { AgentCommand, CommandContext, RunAgent, RunCommand } from './command.ts'
+import type { AgentCommand, CommandContext, NodeCommand, RunAgent, RunCommand } from './command.ts'
 
 export const AGENT_NAME = 'kubelet-cfg-agent'
 
@@ -91,15 +91,15 @@ export interface AgentWorld extends BuildInfo {
   readonly runAgent: RunAgent
 }
 
+type Refused = Extract<SettingsResolution, { ok: false }>
+
 export async function prepareAgent(world: AgentWorld, command: AgentCommand, line: CommandLine): Promise<Prepared> {
   if (command.takes === 'nothing') return { problems: [], execute: () => command.execute({ ...world, program: AGENT_NAME }, line) }
   const flags = readFlags(command, line)
   const resolution = await resolve(flags, world)
   const { settings } = resolution
   const problems = resolution.ok ? [] : resolution.problems
-  // Flags are of this call, and whoever made it corrects them.
-  const canDoWithout = !resolution.ok && resolution.isAgentsAlone && Object.keys(flags).length === 0
-  const isLenient = command.takes === 'node' && command.isLenient === true && canDoWithout
+  const isLenient = command.takes === 'node' && !resolution.ok && canDoWithout(command, flags, resolution)
   return {
     problems: isLenient ? [] : problems,
     async execute(): Promise<ExitCode> {
@@ -109,6 +109,12 @@ export async function prepareAgent(world: AgentWorld, command: AgentCommand, lin
       return command.execute({ start: { settings, reread: () => resolve(flags, world) }, runAgent: world.runAgent }, line)
     },
   }
+}
+
+/** Flags are of this call, and whoever made it corrects them. */
+function canDoWithout({ isLenient }: NodeCommand, flags: Flags, { isAgentsAlone, isOfFlags }: Refused): boolean {
+  if (Object.keys(flags).length > 0) return isLenient === 'with-flags' && !isOfFlags
+  return isLenient !== undefined && isAgentsAlone
 }
 
 async function resolve(flags: Flags, { env, readConfigFile }: AgentWorld): Promise<SettingsResolution> {

@@ -125,7 +125,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       requestRetry: () => void actions.push('retry'),
       requestPromote: (content) => void actions.push(`promote ${content}`),
     },
-    findUnfitStates: async () => [],
+    findUnfitStates: async () => ({ states: [], kubeletPid: 0 }),
     setStateAside: ({ file }) => `${file}.set-aside-1`,
     takeOver: async () => ({
       kind: 'taken',

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { AgentStart, CommandContext } from '../../../src/command/agent/command.ts'
 import { COMMANDS } from '../../../src/command/agent/command-list.ts'
@@ -112,6 +113,30 @@ t.test('release runs with settings with which the agent does not start, if comma
   for (const unusable of [{ ...file, value: bad }, { ...file, value: { ...value, kind: 'Other' } }, unreadable])
     t.match(await run('release', { readConfigFile: async () => unusable, openNode }), { code: 2 })
   t.equal(opened.length, 1)
+})
+
+t.test('set-aside, as the unit of kubelet runs it, needs no setting but its flags', async (t) => {
+  const line = readFileSync('systemd/kubelet.service.d/90-kubelet-cfg-agent.conf', 'utf8')
+  const args = / \{\} (set-aside .*) \\;$/m.exec(line)?.[1]?.replace('%n', 'kubelet.service') ?? ''
+  const head = { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'AgentConfiguration', kubeletUnit: 'k3s.service' }
+  const opened: Settings[] = []
+  const openNode = (settings: Settings) => {
+    opened.push(settings)
+    return fakeNode().context
+  }
+  const runWith = (text: string, file: ConfigFile) => run(text, { readConfigFile: async () => file, openNode })
+  const documents = [{ spread: 'banana' }, { systemctl: 'not absolute' }, { kind: 'Other' }].map(
+    (fields): ConfigFile => ({ kind: 'document', path: '/etc/x.yaml', value: { ...head, ...fields } }),
+  )
+  const unusable: readonly ConfigFile[] = [...documents, { kind: 'unreadable', path: '/etc/x.yaml', detail: 'it has a duplicate key' }]
+  for (const file of unusable) t.match(await runWith(args, file), { code: 0, err: /ignores an invalid setting/ })
+  t.same(
+    opened.map(({ kubeletUnit }) => kubeletUnit),
+    unusable.map(() => 'kubelet.service'),
+  )
+  const wrong = await runWith('set-aside --kubelet-unit=', { kind: 'absent', path: '/etc/x.yaml' })
+  t.match(wrong, { code: 2, err: '--kubelet-unit: is empty' })
+  for (const file of unusable.slice(1)) t.match(await runWith('set-aside', file), { code: 2 }, 'of which unit is not known')
 })
 
 t.test('arguments', async (t) => {

@@ -22,7 +22,7 @@ export const releaseCommand: NodeCommand = {
   name: 'release',
   takes: 'node',
   // A package is removed also where its settings cannot be used, and no agent is there afterwards.
-  isLenient: true,
+  isLenient: 'without-flags',
   group: 'Remove',
   summary: 'make the next start of kubelet safe before you remove the agent',
   description:

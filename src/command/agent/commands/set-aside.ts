@@ -11,24 +11,32 @@ import type { CommandContext, NodeCommand } from '../command.ts'
 export const setAsideCommand: NodeCommand = {
   name: 'set-aside',
   takes: 'node',
-  isLenient: true,
+  // The unit gives all that it needs as flags.
+  isLenient: 'with-flags',
   group: 'Run',
   summary: "set aside a state file of kubelet's managers with which kubelet would not start",
   description:
     "Kubelet's unit runs this before it starts kubelet. A cpu_manager_state or memory_manager_state in the root directory of kubelet " +
     'with which kubelet would not start, such as that of another policy, is renamed to NAME.set-aside-N next to it. The last three ' +
-    'are kept. A file that fits, or that cannot be judged, stays as it is. A kubelet that is running may write the file anew.',
+    'are kept. A file that fits, or that cannot be judged, stays as it is, and so does each file while kubelet runs.',
   options: [],
   examples: [['set-aside', 'before kubelet starts, with what it would start with now']],
   execute: setAside,
 }
 
-async function setAside({ findUnfitStates, setStateAside, terminal }: CommandContext): Promise<ExitCode> {
+async function setAside({ findUnfitStates, setStateAside, settings, terminal }: CommandContext): Promise<ExitCode> {
   let exit: ExitCode = EXIT.fine
-  for (const state of await findUnfitStates()) {
+  const { states, kubeletPid } = await findUnfitStates()
+  for (const state of states) {
+    const unfit = `${plainText(state.why)}: kubelet would not start with it. It`
     try {
-      const to = setStateAside(state)
-      terminal.out(`${plainText(state.why)}: kubelet would not start with it. It is ${plainText(to)} now\n`)
+      // Kubelet would write it anew, or forget which containers have which CPUs.
+      if (kubeletPid === 0) terminal.out(`${unfit} is ${plainText(setStateAside(state))} now\n`)
+      else {
+        exit = EXIT.failed
+        const todo = `drain the node, stop ${settings.kubeletUnit}, and delete the file or run this again`
+        terminal.err(`kubelet-cfg-agent set-aside: ${unfit} stays, since kubelet runs with it (process ${kubeletPid}): ${todo}\n`)
+      }
     } catch (error) {
       exit = EXIT.failed
       terminal.err(`kubelet-cfg-agent set-aside: ${plainText(`${state.why}, and it cannot be set aside: ${errorMessage(error)}`)}\n`)

@@ -524,7 +524,7 @@ Usage: kubelet-cfg-agent set-aside [flags]
 Kubelet's unit runs this before it starts kubelet. A cpu_manager_state or memory_manager_state in
 the root directory of kubelet with which kubelet would not start, such as that of another policy, is
 renamed to NAME.set-aside-N next to it. The last three are kept. A file that fits, or that cannot be
-judged, stays as it is. A kubelet that is running may write the file anew.
+judged, stays as it is, and so does each file while kubelet runs.
 
 Options:
   -h, --help  show help for the program or a command
