@@ -178,6 +178,16 @@ t.test('what else the memory manager compares', async (t) => {
   t.same(await unfit({ config: MEMORY, memory: of(2 ** 22) }), ['memory'], 'none are any more')
   t.same(await unfit({ config: MEMORY, memory: state({}, { a: { b: [] } }) }), ['memory'], 'containers, and no memory')
   t.same(await unfit({ config: MEMORY, memory: state({}) }), [], 'not yet begun')
+  const pages = (sizes: object) => ({ nodeHugePages: new Map([[0, new Map(Object.entries(sizes))]]) })
+  const sized = state({ 0: { memory: table(2 ** 30), 'hugepages-2Mi': { total: 2 ** 22, systemReserved: 0 } } })
+  t.same(await unfit({ config: MEMORY, memory: sized, machine: pages({ 'hugepages-2Mi': 2 ** 22 }) }), [])
+  t.same(await unfit({ config: MEMORY, memory: sized, machine: pages({ 'hugepages-2Mi': 2 ** 21 }) }), ['memory'], 'fewer huge pages')
+  t.same(
+    await unfit({ config: MEMORY, memory: sized, machine: pages({ 'hugepages-2Mi': 2 ** 22, 'hugepages-1Gi': 0 }) }),
+    ['memory'],
+    'of more sizes',
+  )
+  t.same(await unfit({ config: MEMORY, memory: sized, machine: { nodeHugePages: new Map() } }), [], 'the machine does not say')
   const two = state({ 0: { memory: table(2 ** 30) }, 1: { memory: table(0) } })
   const nodes = (...ids: number[]) => ({ numaNodes: new Set(ids), nodeMemory: new Map(ids.map((id) => [id, 2 ** 33])) })
   t.same(await unfit({ config: MEMORY, memory: two, machine: nodes(0, 1) }), [])

@@ -100,6 +100,16 @@ const MEMORY_ROWS: readonly Row[] = [
     const why = `NUMA node ${other?.[0]} has another size of memory than in ${file}`
     return other && { at: 'memoryManagerPolicy', why, isWarning: true }
   }),
+  ofStatic('Static', ({ state, file, found }) => {
+    const other = nodesOf(state).find(([node, machine]) => {
+      const now = found.nodeHugePages?.get(Number(node))
+      const { memory: _, ...then } = tablesOf(machine)
+      const isOther = ([resource, table]: [string, JsonObject | undefined]) => table?.total !== now?.get(resource)
+      return now !== undefined && (now.size !== Object.keys(then).length || Object.entries(then).some(isOther))
+    })
+    const why = `NUMA node ${other?.[0]} has other huge pages than in ${file}`
+    return other && { at: 'memoryManagerPolicy', why, isWarning: true }
+  }),
 ]
 
 const MANAGERS = [
