@@ -74,6 +74,13 @@ export function isGateOn(name: string, { stage, on }: GateState, set: Readonly<R
   return group !== undefined && isSet(set, group) ? set[group] === true : on
 }
 
+/** undefined: the minor is unknown, and kubelets that know the gate differ. */
+export function resolveGate(name: string, minor: number | undefined, set: Readonly<Record<string, unknown>>): boolean | undefined {
+  const states = minor === undefined ? periodsOf(name).map(({ state }) => state) : [stateOf(name, minor)]
+  const verdicts = new Set(states.map((state) => state !== undefined && isGateOn(name, state, set)))
+  return verdicts.size === 1 ? verdicts.has(true) : undefined
+}
+
 function isSet(set: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(set, name) && set[name] !== undefined
 }

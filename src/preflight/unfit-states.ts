@@ -3,7 +3,8 @@
  * Finds the state files of kubelet's managers with which kubelet does not start: from its command
  * line, the files that this names, and the machine. Nothing else is asked, so that it can run
  * before each start. What cannot be read or judged counts as fit, and kubelet decides. Pure; who
- * reads is passed in. Kubelet's version is not asked for: what these rules say is the same for all.
+ * reads is passed in. Kubelet's version is not asked for: what these rules say holds for all, or is
+ * about a file that names no pod.
  */
 import { decodeText, type KubeletConfig } from '../kubelet/decode.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { hasWrongChecksum, listHolders, parseManagerState } from '../../src/kubelet/manager-state.ts'
+import { hasWrongChecksum, isOfPodLevel, listHolders, parseManagerState } from '../../src/kubelet/manager-state.ts'
 
 /** Written by the code of these kubelets. */
 const VERSIONS = ['1.24', '1.34', '1.37'] as const
@@ -18,15 +18,51 @@ for (const version of VERSIONS) {
     const files = filesOf(version)
     for (const [name, text] of Object.entries(files)) {
       t.same(listHolders(parsed(text)), name.endsWith('-used') ? [POD] : [], name)
-      if (!name.startsWith('cpu')) continue
-      t.equal(hasWrongChecksum(parsed(text)), version === '1.37' ? undefined : false, name)
+      t.equal(hasWrongChecksum(parsed(text)), false, name)
+      t.notOk(isOfPodLevel(parsed(text)), name)
       // An older kubelet reads the file of a newer one by these.
-      const { data: _, dataChecksum: __, ...before } = parsed(text)
+      const { data, dataChecksum: _, ...before } = parsed(text)
       t.equal(hasWrongChecksum(before), false, name)
-      t.equal(hasWrongChecksum({ ...before, defaultCpuSet: '7' }), true, name)
+      t.equal(hasWrongChecksum({ ...before, policyName: 'other' }), true, name)
+      if (data !== undefined)
+        t.equal(hasWrongChecksum({ ...parsed(text), data: `${data} ` }), true, `${name}: kubelet 1.37 reads data alone`)
     }
   })
 }
+
+t.test('kubelet 1.36 with the gate PodLevelResourceManagers', async (t) => {
+  for (const [name, text] of Object.entries(filesOf('1.36-pod-level'))) {
+    const state = parsed(text)
+    t.same(listHolders(state), name.endsWith('-used') ? [POD] : [], name)
+    t.ok(isOfPodLevel(state), name)
+    t.equal(hasWrongChecksum(state), name.includes('-pod-') ? undefined : false, name)
+  }
+})
+
+t.test('pre-releases of kubelet 1.36 hash over another name', async (t) => {
+  const state = { policyName: 'static', defaultCpuSet: '0,2-3', entries: { [POD]: { app: '1', b: '1' } }, checksum: 3636042176 }
+  t.equal(hasWrongChecksum(state), false)
+  t.notOk(isOfPodLevel(state))
+})
+
+t.test('the memory of several nodes and containers', async (t) => {
+  const memory = { total: 2048, systemReserved: 512, allocatable: 1536, reserved: 512, free: 1024 }
+  const entries = { pod: { container1: [{ numaAffinity: [0], type: 'memory', size: 512 }] } }
+  const state = {
+    policyName: 'static',
+    machineState: { 0: { numberOfAssignments: 0, memoryMap: { memory }, cells: [] } },
+    entries,
+    checksum: 4215593881,
+  }
+  t.equal(hasWrongChecksum(state), false, 'as in the tests of kubelet')
+  t.equal(hasWrongChecksum({ ...state, entries: {} }), true)
+  const huge = { ...memory, free: 2 ** 64 }
+  t.equal(
+    hasWrongChecksum({ ...state, machineState: { 0: { memoryMap: { memory: huge } } } }),
+    undefined,
+    'a number that JavaScript rounds',
+  )
+})
 
 t.test('a checksum that nobody can check is not wrong', async (t) => {
   t.equal(hasWrongChecksum({ policyName: 'none', defaultCpuSet: '' }), undefined, 'there is none')

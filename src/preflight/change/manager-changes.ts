@@ -6,6 +6,7 @@
  * pkg/kubelet/kubelet.go; `NewManager`, pkg/kubelet/cm/cpumanager/cpu_manager.go (1.20 to 1.38).
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { resolveGate } from '../../kubelet/gates.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { ConfigDocument } from '../document.ts'
@@ -18,11 +19,22 @@ import { type KubeletFlags, overlayFlags, overridingFlag } from './kubelet-flags
 interface Sides {
   readonly before: EffectiveConfig
   readonly after: EffectiveConfig
+  readonly version: KubeletVersion | undefined
 }
 
 const ALWAYS = () => true
 const alignsNothing = ({ after }: Sides) => (after.get('topologyManagerPolicy')?.value ?? 'none') === 'none'
 const hasStaticCpus = ({ after }: Sides) => after.get('cpuManagerPolicy')?.value === 'static'
+const hasStaticMemory = ({ after }: Sides) => after.get('memoryManagerPolicy')?.value === 'Static'
+/** The form of the state files depends on this gate, and so does what pods are given. */
+const changesPodLevel = (sides: Sides) => {
+  if (!hasStaticCpus(sides) && !hasStaticMemory(sides)) return false
+  const [before, after] = [sides.before, sides.after].map((side) => {
+    const gates = side.get('featureGates')?.value
+    return resolveGate('PodLevelResourceManagers', sides.version?.minor, isObject(gates) ? gates : {})
+  })
+  return before === undefined || before !== after
+}
 const changesReserved = (sides: Sides) => hasStaticCpus(sides) && reservedCpus(sides.before) !== reservedCpus(sides.after)
 
 /** By the path of the change: whether a manager goes by it. */
@@ -33,9 +45,12 @@ const ROWS: ReadonlyMap<string, (sides: Sides) => boolean> = new Map([
   ['systemReserved.cpu', changesReserved],
   ['kubeReserved.cpu', changesReserved],
   ['memoryManagerPolicy', ALWAYS],
-  ['reservedMemory', ({ after }) => after.get('memoryManagerPolicy')?.value === 'Static'],
+  ['reservedMemory', hasStaticMemory],
   ['topologyManagerPolicy', ALWAYS],
   ['topologyManagerScope', (sides) => !alignsNothing(sides)],
+  ['featureGates.PodLevelResourceManagers', changesPodLevel],
+  ['featureGates.AllAlpha', changesPodLevel],
+  ['featureGates.AllBeta', changesPodLevel],
 ])
 
 interface Compared {
@@ -49,7 +64,7 @@ interface Compared {
 export function findManagerChanges(compared: Compared, document: Pick<ConfigDocument, 'locate'>): Finding[] {
   const { changes, flags, version } = compared
   const effective = (config: KubeletConfig) => effectiveConfig(overlayFlags(config, flags, version).config, version)
-  const sides = { before: effective(compared.before), after: effective(compared.after) }
+  const sides = { before: effective(compared.before), after: effective(compared.after), version }
   return changes.flatMap(({ path, risk }): Finding[] => {
     const row = ROWS.get(path.join('.')) ?? ROWS.get(String(path[0]))
     if (row === undefined || risk === 'none' || overridingFlag(path, flags) !== undefined || !row(sides)) return []

@@ -4,10 +4,12 @@
  * with one that does not. Pure. Rules: `restoreState`,
  * pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and memorymanager/state/state_checkpoint.go;
  * `validateState` of both static policies (1.20 to 1.38). If only a number of CPUs is reserved,
- * kubelet chooses them; a file is unfit only where no choice could fit.
+ * kubelet chooses them by cores and caches that are not known here; a file is unfit only where no
+ * choice could fit.
  */
 
-import { hasWrongChecksum, listHolders, parseManagerState, type StateFileName } from '../../kubelet/manager-state.ts'
+import { resolveGate } from '../../kubelet/gates.ts'
+import { hasWrongChecksum, isOfPodLevel, listHolders, parseManagerState, type StateFileName } from '../../kubelet/manager-state.ts'
 import { NANOS } from '../../kubelet/quantity.ts'
 import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
@@ -26,8 +28,8 @@ export interface UnfitState {
 interface Misfit {
   readonly at: 'cpuManagerPolicy' | 'reservedSystemCPUs' | 'systemReserved' | 'memoryManagerPolicy' | 'reservedMemory'
   readonly why: string
-  /** About the machine, which no config changes: a warning in preflight. */
-  readonly isOfMachine?: boolean
+  /** In preflight: about the machine, which no config changes, or of an unknown kubelet. */
+  readonly isWarning?: boolean
   /** The files of the machine do not tell it for certain. */
   readonly isDoubtful?: boolean
 }
@@ -43,20 +45,21 @@ interface Judged {
   readonly shared: CpuSet
   readonly assigned: readonly CpuSet[]
   readonly isStrict: boolean
+  /** Whether kubelet counts what pods have as a whole. undefined: unknown. */
+  readonly isPodLevel: boolean | undefined
 }
 
 type Row = (judged: Judged) => Misfit | undefined
 
+/** From here on kubelet reads what it wrote in `data`, and the files of 1.36 in every form. */
+const READS_DATA_SINCE = 37
+const POD_LEVEL_GATE = 'PodLevelResourceManagers'
+
 /** In the order in which kubelet finds them. */
 const CPU_ROWS: readonly Row[] = [
-  ({ view, state, file }) => {
-    // Kubelet 1.36 with this gate writes a checksum that it alone reads.
-    const isWrong = view.gate('PodLevelResourceManagers') !== true && hasWrongChecksum(state) === true
-    return isWrong ? { at: 'cpuManagerPolicy', why: `${file} is damaged: its checksum is wrong` } : undefined
-  },
-  otherPolicy('cpuManagerPolicy'),
+  ...readsFile('cpuManagerPolicy'),
   ofStatic('static', ({ shared, state, file }) => {
-    const isBroken = shared.size === 0 && listHolders(state).length > 0
+    const isBroken = shared.size === 0 && hasEntries(state)
     return isBroken ? { at: 'cpuManagerPolicy', why: `${file} has CPUs of containers and no shared ones` } : undefined
   }),
   ofStatic('static', checkReserved),
@@ -70,22 +73,42 @@ const CPU_ROWS: readonly Row[] = [
 ]
 
 const MEMORY_ROWS: readonly Row[] = [
-  otherPolicy('memoryManagerPolicy'),
+  ...readsFile('memoryManagerPolicy'),
+  ofStatic('Static', ({ state, file }) => {
+    const isBroken = nodesOf(state).length === 0 && hasEntries(state)
+    return isBroken ? { at: 'memoryManagerPolicy', why: `${file} has memory of containers and no NUMA nodes` } : undefined
+  }),
   ofStatic('Static', ({ view, state, file }) => {
     if (view.isUnknown('reservedMemory')) return undefined
-    const changed = Object.entries(isObject(state.machineState) ? state.machineState : {}).find(([node, machine]) =>
-      differs(view, Number(node), machine),
-    )
+    const changed = nodesOf(state).find(([node, machine]) => differs(view, Number(node), machine))
     return changed && { at: 'reservedMemory', why: `reservedMemory for NUMA node ${changed[0]} differs from ${file}` }
   }),
+  ofStatic('Static', ({ state, file, found: { numaNodes, nodeMemory } }) => {
+    const nodes = new Set(nodesOf(state).map(([node]) => Number(node)))
+    // A NUMA node that tells its memory is one that kubelet sees.
+    if (nodes.size === 0 || numaNodes === undefined || numaNodes.size === 0 || ![...numaNodes].every((node) => nodeMemory?.has(node)))
+      return undefined
+    const why = `this machine has the NUMA nodes ${formatCpuSet(numaNodes)}, but ${file} lists ${formatCpuSet(nodes)}`
+    return isSame(nodes, numaNodes) ? undefined : { at: 'memoryManagerPolicy', why, isWarning: true }
+  }),
   ofStatic('Static', ({ state, file, found }) => {
-    const other = Object.entries(isObject(state.machineState) ? state.machineState : {}).find(([node, machine]) => {
-      const [now, then] = [found.nodeMemory?.get(Number(node)), memoryOf(machine)?.total]
+    const other = nodesOf(state).find(([node, machine]) => {
+      const [now, then] = [found.nodeMemory?.get(Number(node)), tablesOf(machine).memory?.total]
       return now !== undefined && typeof then === 'number' && now !== then
     })
     // Another kernel is enough.
     const why = `NUMA node ${other?.[0]} has another size of memory than in ${file}`
-    return other && { at: 'memoryManagerPolicy', why, isOfMachine: true }
+    return other && { at: 'memoryManagerPolicy', why, isWarning: true }
+  }),
+  ofStatic('Static', ({ state, file, found }) => {
+    const other = nodesOf(state).find(([node, machine]) => {
+      const now = found.nodeHugePages?.get(Number(node))
+      const { memory: _, ...then } = tablesOf(machine)
+      const isOther = ([resource, table]: [string, JsonObject | undefined]) => table?.total !== now?.get(resource)
+      return now !== undefined && (now.size !== Object.keys(then).length || Object.entries(then).some(isOther))
+    })
+    const why = `NUMA node ${other?.[0]} has other huge pages than in ${file}`
+    return other && { at: 'memoryManagerPolicy', why, isWarning: true }
   }),
 ]
 
@@ -101,7 +124,7 @@ export function checkStates(view: NodeView, found: Surroundings): NodeProblem[] 
     const { rule, name } = manager
     const misfit = judge(view, found, manager)
     if (misfit === undefined) return []
-    const isCertain = misfit.isOfMachine !== true && (name === 'cpu_manager_state' || usesMemoryManager(view) === 'yes')
+    const isCertain = misfit.isWarning !== true && (name === 'cpu_manager_state' || usesMemoryManager(view) === 'yes')
     const advice = `drain the node, stop kubelet, delete ${misfit.file}, and assign this config again`
     return [{ rule, severity: isCertain ? 'refuse' : 'warn', at: misfit.at, problem: `${misfit.why}: kubelet does not start`, advice }]
   })
@@ -136,7 +159,8 @@ function judge(
   if (file === undefined || policy === undefined || text === undefined || text === null) return undefined
   const state = parseManagerState(text)
   if (state === undefined) return { at, why: `${file} is damaged`, file }
-  const judged = { view, file, policy, state, found, ...cpusOf(view, state) }
+  const isPodLevel = view.isUnknown('featureGates') ? undefined : resolveGate(POD_LEVEL_GATE, view.minor, view.map('featureGates'))
+  const judged = { view, file, policy, found, isPodLevel, state: asRead(state, view), ...cpusOf(view, state) }
   for (const row of rows) {
     const misfit = row(judged)
     if (misfit !== undefined) return { ...misfit, file }
@@ -144,11 +168,28 @@ function judge(
   return undefined
 }
 
-function otherPolicy(at: 'cpuManagerPolicy' | 'memoryManagerPolicy'): Row {
-  return ({ view, file, policy, state: { policyName } }) => {
-    const writer = typeof policyName === 'string' ? policyName.slice(0, 60) : 'unknown'
-    return policyName === policy ? undefined : { at, why: `${view.called(at)} is ${policy}, but ${file} was written by policy ${writer}` }
-  }
+/** An older kubelet reads the fields beside `data`. */
+function asRead({ data, dataChecksum, ...before }: JsonObject, { minor }: NodeView): JsonObject {
+  const isIgnored = minor !== undefined && minor < READS_DATA_SINCE
+  return { ...before, ...(!isIgnored && data !== undefined && { data }), ...(!isIgnored && dataChecksum !== undefined && { dataChecksum }) }
+}
+
+/** Whether kubelet takes the file at all. */
+function readsFile(at: 'cpuManagerPolicy' | 'memoryManagerPolicy'): readonly Row[] {
+  return [
+    ({ state, file }) => (hasWrongChecksum(state) === true ? { at, why: `${file} is damaged: its checksum is wrong` } : undefined),
+    ({ view: { minor }, state, file, isPodLevel }) => {
+      if (isPodLevel !== false || !isOfPodLevel(state)) return undefined
+      // Of an unknown kubelet: a file that names no pod is no loss.
+      const isRefused = minor === undefined ? listHolders(state).length === 0 : minor < READS_DATA_SINCE
+      const why = `${file} was written with the feature gate ${POD_LEVEL_GATE}, which is off`
+      return isRefused ? { at, why, isWarning: minor === undefined } : undefined
+    },
+    ({ view, file, policy, state: { policyName } }) => {
+      const writer = typeof policyName === 'string' ? policyName.slice(0, 60) : 'unknown'
+      return policyName === policy ? undefined : { at, why: `${view.called(at)} is ${policy}, but ${file} was written by policy ${writer}` }
+    },
+  ]
 }
 
 function ofStatic(name: 'static' | 'Static', row: Row): Row {
@@ -181,22 +222,49 @@ function checkReserved({ view, shared, isStrict, file }: Judged): Misfit | undef
 /**
  * Kubelet counts the CPUs of the NUMA nodes, which a container that hides CPUs may see otherwise.
  */
-function checkMachine({ view, shared, assigned, isStrict, state, file, found }: Judged): Misfit | undefined {
+function checkMachine({ view, shared, assigned, isStrict, isPodLevel, state, file, found }: Judged): Misfit | undefined {
   const { onlineCpus, presentCpus, nodeCpus } = found
-  if (shared.size === 0 || state.podEntries !== undefined || String(state.data).includes('podEntries')) return undefined
+  if (shared.size === 0) return undefined
   const all = new Set([shared, ...assigned].flatMap((cpus) => [...cpus]))
   if (presentCpus !== undefined && !isWithin(all, presentCpus))
     return { at: 'cpuManagerPolicy', why: `${file} lists CPUs that this machine does not have` }
-  const reserved = isStrict ? parseCpuSet(view.text('reservedSystemCPUs') ?? '') : new Set<number>()
-  if (onlineCpus === undefined || reserved === undefined || (isStrict && reserved.size === 0)) return undefined
-  const expected = new Set([...onlineCpus].filter((cpu) => !reserved.has(cpu)))
-  if (isSame(expected, all)) return undefined
-  const why = `CPUs ${formatCpuSet(expected)} are online, but ${file} lists ${formatCpuSet(all)}`
-  return { at: 'cpuManagerPolicy', why, isOfMachine: true, isDoubtful: nodeCpus === undefined || !isSame(nodeCpus, onlineCpus) }
+  const reserved = isStrict ? strictlyReserved(view) : new Set<number>()
+  if (onlineCpus === undefined || reserved === undefined) return undefined
+  const isCounted = typeof reserved === 'number'
+  const expected = isCounted ? onlineCpus : new Set([...onlineCpus].filter((cpu) => !reserved.has(cpu)))
+  const fits = (cpus: CpuSet) =>
+    isCounted ? isWithin(cpus, onlineCpus) && cpus.size === onlineCpus.size - reserved : isSame(cpus, expected)
+  const withPods = new Set([all, ...podCpus(state)].flatMap((cpus) => [...cpus]))
+  if ((isPodLevel !== true && fits(all)) || (isPodLevel !== false && fits(withPods))) return undefined
+  const lists = `${file} lists ${formatCpuSet(isPodLevel === true ? withPods : all)}`
+  const why = `CPUs ${formatCpuSet(expected)} are online${isCounted ? `, and ${reserved} of them reserved` : ''}, but ${lists}`
+  return { at: 'cpuManagerPolicy', why, isWarning: true, isDoubtful: nodeCpus === undefined || !isSame(nodeCpus, onlineCpus) }
+}
+
+/** The CPUs that are reserved, or how many, where kubelet chooses them. undefined: unknown. */
+function strictlyReserved(view: NodeView): CpuSet | number | undefined {
+  if (view.isUnknown('reservedSystemCPUs')) return undefined
+  const text = view.text('reservedSystemCPUs')
+  if (text !== undefined) return parseCpuSet(text)
+  const count = reservedCpu(view)
+  // Kubelets do not round alike below thousandths of a CPU.
+  const isExact = count !== undefined && count > 0n && (view.minor !== undefined || count % (NANOS / 1000n) === 0n)
+  return isExact ? Number((count + NANOS - 1n) / NANOS) : undefined
+}
+
+/** The CPUs of pods as a whole. */
+function podCpus(state: JsonObject): readonly CpuSet[] {
+  const data = typeof state.data === 'string' ? parseManagerState(state.data) : undefined
+  const pods = (data ?? state).podEntries
+  return Object.values(isObject(pods) ? pods : {}).flatMap((pod) => (isObject(pod) ? assignedCpus(pod.cpuSet) : []))
 }
 
 function isSame(a: CpuSet, b: CpuSet): boolean {
   return isWithin(a, b) && isWithin(b, a)
+}
+
+function hasEntries({ entries }: JsonObject): boolean {
+  return isObject(entries) && Object.keys(entries).length > 0
 }
 
 /** The CPUs of containers; entries are nested by pod and container, or by container only. */
@@ -205,14 +273,22 @@ function assignedCpus(entry: unknown): readonly CpuSet[] {
   return isObject(entry) ? Object.values(entry).flatMap(assignedCpus) : []
 }
 
-function memoryOf(machine: unknown): JsonObject | undefined {
-  const memory = isObject(machine) && isObject(machine.memoryMap) ? machine.memoryMap.memory : undefined
-  return isObject(memory) ? memory : undefined
+function nodesOf({ machineState }: JsonObject): readonly [string, unknown][] {
+  return Object.entries(isObject(machineState) ? machineState : {})
 }
 
+/** By resource, such as `memory` and `hugepages-2Mi`. */
+function tablesOf(machine: unknown): Readonly<Record<string, JsonObject | undefined>> {
+  const map = isObject(machine) && isObject(machine.memoryMap) ? machine.memoryMap : {}
+  return Object.fromEntries(Object.entries(map).map(([resource, table]) => [resource, isObject(table) ? table : undefined]))
+}
+
+/** Kubelet looks for each resource of the file by its exact name. */
 function differs(view: NodeView, node: number, machine: unknown): boolean {
-  const saved = memoryOf(machine)?.systemReserved
-  const configured =
-    listReservations(view).findLast(({ numaNode, limits }) => numaNode === node && Object.hasOwn(limits, 'memory'))?.limits.memory ?? 0n
-  return typeof saved === 'number' && Number.isSafeInteger(saved) && BigInt(saved) * NANOS !== configured
+  return Object.entries(tablesOf(machine)).some(([resource, table]) => {
+    const saved = table?.systemReserved
+    const limits = listReservations(view).findLast((row) => row.numaNode === node && Object.hasOwn(row.limits, resource))?.limits
+    const configured = limits === undefined ? 0n : limits[resource]
+    return configured !== undefined && Number.isSafeInteger(saved) && BigInt(Number(saved)) * NANOS !== configured
+  })
 }

@@ -214,7 +214,9 @@ class Machine {
       set('/sys/devices/system/node/online'),
     ])
     const nodes = [...(numaNodes ?? [])]
-    return { onlineCpus, presentCpus, numaNodes, nodeCpus: await this.#nodeCpus(nodes), nodeMemory: await this.#nodeMemory(nodes) }
+    const nodeHugePages = new Map((await Promise.all(nodes.map(async (node) => this.#hugePages(node)))).flat())
+    const ofNodes = { nodeCpus: await this.#nodeCpus(nodes), nodeMemory: await this.#nodeMemory(nodes), nodeHugePages }
+    return { onlineCpus, presentCpus, numaNodes, ...ofNodes }
   }
 
   /** undefined: a NUMA node does not say, or there is none. */
@@ -222,6 +224,20 @@ class Machine {
     const lists = await Promise.all(nodes.map((node) => this.text(`/sys/devices/system/node/node${node}/cpulist`)))
     const told = lists.flatMap((list) => (typeof list === 'string' ? [list.trim()] : []))
     return told.length === 0 || told.length < nodes.length ? undefined : parseCpuSet(told.filter((list) => list !== '').join())
+  }
+
+  /** `GetHugePagesInfo` of google/cadvisor. Empty: the NUMA node does not say. */
+  async #hugePages(node: number): Promise<readonly (readonly [node: number, bytes: ReadonlyMap<string, number>])[]> {
+    const folder = `/sys/devices/system/node/node${node}/hugepages`
+    const names = await readdir(this.at(folder)).catch(() => [])
+    const sizes = await Promise.all(
+      names.map(async (name) => {
+        const kib = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1])
+        const pages = /^\d+$/.exec(((await this.text(`${folder}/${name}/nr_hugepages`)) ?? '').trim())?.[0]
+        return [`hugepages-${binary(kib)}`, kib * 1024 * Number(pages)] as const
+      }),
+    )
+    return sizes.length > 0 && sizes.every(([, bytes]) => Number.isSafeInteger(bytes)) ? [[node, new Map(sizes)]] : []
   }
 
   /** `getNodeMemInfo` of google/cadvisor, which kubelet asks. */
@@ -289,4 +305,11 @@ function isHidden(path: string): boolean {
 
 function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')
+}
+
+/** As kubelet writes a size: in the largest unit that divides it. */
+function binary(kib: number): string {
+  const steps = [1024 ** 3, 1024 ** 2, 1024, 1]
+  const at = steps.findIndex((step) => kib % step === 0)
+  return `${kib / (steps[at] ?? 1)}${['Ti', 'Gi', 'Mi', 'Ki'][at]}`
 }

@@ -60,6 +60,8 @@ export interface Surroundings {
   readonly nodeCpus?: CpuSet | undefined
   /** The bytes of memory of each NUMA node. */
   readonly nodeMemory?: ReadonlyMap<number, number> | undefined
+  /** The bytes of huge pages of each NUMA node, by resource, such as `hugepages-2Mi`. */
+  readonly nodeHugePages?: ReadonlyMap<number, ReadonlyMap<string, number>> | undefined
   readonly cgroupVersion: 1 | 2 | undefined
   /** Whether a cgroup exists in every hierarchy that kubelet needs. */
   readonly cgroups: ReadonlyMap<string, boolean>

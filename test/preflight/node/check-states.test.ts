@@ -8,6 +8,11 @@ const withState = (path: string, state: unknown) => ({
   texts: new Map([[path, typeof state === 'string' ? state : JSON.stringify(state)]]),
 })
 const STATIC = { cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }
+const POD_LEVEL = {
+  policyName: 'static',
+  defaultCpuSet: '0,2-3',
+  entries: { '3f2b6f0e-0000-4000-8000-000000000001': { app: '1', b: '1' } },
+}
 const REFUSED = 'refuse node/cpu-manager-state'
 
 t.test('a state file of another CPU policy', async (t) => {
@@ -85,4 +90,18 @@ t.test('a state file of the memory manager', async (t) => {
   t.same(verdicts({}, { texts: new Map([['/x/memory_manager_state', '{"policyName":"Static"}']]) }, optionsOf(30, ['--root-dir=/x'])), [
     `${refused} memoryManagerPolicy`,
   ])
+})
+
+t.test('kubelet 1.36 reads what it wrote with pod-level resources with that gate alone', async (t) => {
+  const idle = withState(CPU, { policyName: 'none', defaultCpuSet: '', checksum: 642675224 })
+  const used = withState(CPU, { ...POD_LEVEL, checksum: 3316849370 })
+  t.same(verdicts({}, idle, optionsOf(36)), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts(STATIC, used, optionsOf(36)), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts(STATIC, used, optionsOf(35)), [`${REFUSED} cpuManagerPolicy`], 'older ones know no such file')
+  t.same(verdicts(STATIC, used, optionsOf(37)), [], 'newer ones read it')
+  t.same(verdicts({ featureGates: { PodLevelResourceManagers: true } }, idle, optionsOf(36)), [])
+  t.same(verdicts({}, idle, { ...optionsOf(36), version: undefined }), ['warn node/cpu-manager-state cpuManagerPolicy'])
+  const damaged = withState(CPU, { policyName: 'none', defaultCpuSet: '', checksum: 1353318690, data: '{}', dataChecksum: 1 })
+  t.same(verdicts({}, damaged, optionsOf(37)), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts({}, damaged, optionsOf(36)), [], 'it does not read data')
 })

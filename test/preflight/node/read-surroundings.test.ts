@@ -113,6 +113,23 @@ t.test('a simulated machine', async (t) => {
   t.same(Object.fromEntries(found.texts), { '/state': '{"policyName":"none"}', '/nope': null })
 })
 
+t.test('the huge pages of the NUMA nodes', async (t) => {
+  const pages = (count: string) => ({ nr_hugepages: `${count}\n` })
+  const node = {
+    online: '0-2\n',
+    node0: { hugepages: { 'hugepages-2048kB': pages('3'), 'hugepages-1048576kB': pages('0'), 'hugepages-64kB': pages('1') } },
+    node1: { hugepages: { 'hugepages-2048kB': pages('3'), 'hugepages-1048576kB': {} } },
+    node2: {},
+  }
+  const found = await read({ topology: true }, { root: t.testdir({ sys: { devices: { system: { node } } } }) })
+  const sizes = new Map([...(found.nodeHugePages ?? [])].map(([id, each]) => [id, Object.fromEntries(each)]))
+  t.same(
+    Object.fromEntries(sizes),
+    { 0: { 'hugepages-2Mi': 6 * 2 ** 20, 'hugepages-1Gi': 0, 'hugepages-64Ki': 2 ** 16 } },
+    'of a node that tells all',
+  )
+})
+
 t.test('cgroup v2', async (t) => {
   const root = t.testdir({ sys: { fs: { cgroup: { 'cgroup.controllers': 'cpu memory', there: {} } } } })
   const found = await read({ cgroups: ['there', 'nope'] }, { root })
