@@ -179,7 +179,7 @@ interface State {
   readonly holders: readonly string[] | 'no file' | undefined
 }
 
-/** Where pods cannot be listed, the state files alone tell: they have all that kubelet gave away. */
+/** Where pods cannot be listed, state files alone tell: they have all that kubelet gave away. */
 function judge(look: Look, states: readonly State[], fields: readonly string[]): Exclusives {
   if (look.kind === 'declared') return NONE
   if (look.kind === 'unknown') return { kind: 'unknown', why: `pods cannot be listed: ${look.detail}` }
@@ -210,7 +210,7 @@ function judgeState({ file, path, holders }: State, pods: readonly Pod[]): Exclu
   return { kind: 'held', by: `pod ${held.pod?.name ?? `with UID ${held.uid}`} has ${what} of its own` }
 }
 
-/** What pods have to lose by a change of the field. */
+/** The kinds of things that pods have to lose by a change of the field. */
 function kindsOf(field: string): readonly Kind[] {
   if (field.startsWith('topologyManager')) return ['CPUs', 'devices']
   return /^cpuManager|^reservedSystemCPUs|\.cpu$/.test(field) ? ['CPUs'] : ['CPUs', 'memory']
@@ -235,7 +235,7 @@ function readPod(pod: unknown): Pod {
   }
 }
 
-/** Lists of resources, of the pod and its containers, and what kubelet allocated before a resize. */
+/** Of the pod and its containers, and what kubelet allocated to them before a resize. */
 function listResources(spec: unknown, status: unknown): readonly Readonly<Record<string, unknown>>[] {
   const listsOf = (object: unknown, ...names: readonly string[]) =>
     names.flatMap((name) => (isObject(object) && Array.isArray(object[name]) ? object[name].filter(isObject) : []))
