@@ -229,7 +229,7 @@ function isUnreadable(nextStart: NextStart, checkpoints: CheckpointContents): bo
   return checkpoints.isUnreadable(nextStart.held.source)
 }
 
-/** Pods are listed only while a config that is wanted waits for the drain of this node. */
+/** Pods are listed only while a config that is wanted waits for them, or for a drained node. */
 function findDrained(
   ports: ObservationPorts,
   unit: UnitState,
@@ -238,8 +238,9 @@ function findDrained(
 ): Pick<Snapshot, 'drained' | 'exclusives'> {
   const waiting = wanted.flatMap((content) => findAcceptance(ports, unit, running, content) ?? [])
   const drained = waiting.some(({ drain }) => drain.length > 0) ? ports.drain.isDrained() : undefined
-  const asks = drained === true && waiting.some(({ managers = [] }) => managers.length > 0)
-  return { drained, ...(asks && unit.kind === 'known' && { exclusives: ports.drain.findExclusives(unit) }) }
+  const fields = waiting.flatMap(({ managers = [] }) => managers)
+  const asks = fields.length > 0 && unit.kind === 'known'
+  return { drained, ...(asks && { exclusives: ports.drain.findExclusives(unit, fields) }) }
 }
 
 /** undefined also: kubelet runs it already. */

@@ -186,7 +186,7 @@ export function openChecks({ settings, stores, helper, nodeName, api, counters, 
     signal,
     sleep: (ms) => after(ms, undefined, { ref: false }),
   })
-  const drain = openDrain(api && { api, files: stores.files, nodeName, clock, onChange })
+  const drain = openDrain({ api, files: stores.files, nodeName, clock, onChange, random: Math.random })
   const effect =
     api &&
     new EffectCheck({
@@ -200,9 +200,9 @@ export function openChecks({ settings, stores, helper, nodeName, api, counters, 
   return { preflight, drain, effect }
 }
 
-/** @param parts undefined: there is no API server, and nobody knows */
-function openDrain(parts: ConstructorParameters<typeof NodeExclusives>[0] | undefined): DrainProbe {
-  if (parts === undefined) return { isDrained: () => undefined, findExclusives: () => undefined }
-  const [drain, exclusives] = [new NodeDrain({ ...parts, random: Math.random }), new NodeExclusives(parts)]
-  return { isDrained: () => drain.isDrained(), findExclusives: (unit) => exclusives.find(unit) }
+/** Without an API server, nobody knows whether the node is drained. */
+function openDrain(parts: ConstructorParameters<typeof NodeExclusives>[0]): DrainProbe {
+  const exclusives = new NodeExclusives(parts)
+  const drain = parts.api && new NodeDrain({ ...parts, api: parts.api })
+  return { isDrained: () => drain?.isDrained(), findExclusives: (...asked) => exclusives.find(...asked) }
 }

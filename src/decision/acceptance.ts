@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target, TargetSituation } from './target.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
-import { isWorthKeeping } from './worth-keeping.ts'
+import { hasFailed, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
 
 /**
  * The rule that asks preflight again. The reason of a refusal may have gone while the config stayed
@@ -60,10 +60,12 @@ export function listUndrained(snapshot: Snapshot, target: Target): readonly stri
   return acceptance === undefined ? [] : listWaiting(snapshot, acceptance)
 }
 
-export function listWaiting(
-  { drained, exclusives }: Pick<Snapshot, 'drained' | 'exclusives'>,
-  { drain, managers = [] }: Pick<Acceptance, 'drain' | 'managers'>,
-): readonly string[] {
-  if (drained !== true) return drain
-  return exclusives?.kind === 'none' ? [] : managers
+/**
+ * Pods cannot leave a kubelet that has failed, nor the state files that it keeps. What changes its
+ * managers does not wait for that.
+ */
+export function listWaiting(snapshot: Snapshot, { drain, managers = [] }: Pick<Acceptance, 'drain' | 'managers'>): readonly string[] {
+  const undrained = snapshot.drained === true ? [] : drain
+  const isFree = snapshot.exclusives?.kind === 'none' || (hasFailed(snapshot) && !isWellAgain(snapshot))
+  return [...new Set([...undrained, ...(isFree ? [] : managers)])]
 }

@@ -268,13 +268,15 @@ function restartInto(target: Target, decided?: RestartDecision): State {
 }
 
 function describeDrain(snapshot: Snapshot, target: Target): string {
-  const { drained, exclusives } = snapshot
+  const { drained, exclusives, accepted } = snapshot
   const what = describeSource(target.source)
-  const fields = listUndrained(snapshot, target).join(', ')
-  if (drained !== true)
-    return `${what} waits until the node is drained: it changes ${fields}${drained === undefined ? '; whether it is drained is not known' : ''}`
-  const who = exclusives?.kind === 'held' ? exclusives.by : 'whether one has is not known'
-  return `${what} waits until no pod has CPUs or memory of its own: it changes ${fields}; ${who}`
+  const waiting = listUndrained(snapshot, target)
+  const drain = accepted.get(target.key)?.drain ?? []
+  if (drained !== true && drain.length > 0)
+    return `${what} waits until the node is drained: it changes ${waiting.join(', ')}${drained === undefined ? '; whether it is drained is not known' : ''}`
+  const unknown = `whether one has is not known${exclusives?.kind === 'unknown' ? `: ${exclusives.why}` : ''}`
+  const who = exclusives?.kind === 'held' ? exclusives.by : unknown
+  return `${what} waits until no pod has CPUs, memory or devices to lose: it changes ${waiting.join(', ')}; ${who}`
 }
 
 const GO = { kind: 'go' } as const

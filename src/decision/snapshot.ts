@@ -27,8 +27,11 @@ export type NextStart =
   /** The file names neither local nor a checkpoint, or cannot be read. `absent`: there is none. */
   | { readonly kind: 'unknown'; readonly detail: string; readonly absent?: boolean }
 
-/** Whether a pod of the node has CPUs or memory of its own, by kubelet's managers or its spec. */
-export type Exclusives = { readonly kind: 'none' } | { readonly kind: 'held'; readonly by: string }
+/** Whether a pod of the node has what a change of kubelet's managers may take from it. */
+export type Exclusives =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'held'; readonly by: string }
+  | { readonly kind: 'unknown'; readonly why: string }
 
 /** Everything that the next decision depends on, read anew in each pass. */
 export interface Snapshot {
@@ -118,7 +121,7 @@ export interface Snapshot {
    * known.
    */
   readonly drained: boolean | undefined
-  /** The first pod found that has CPUs or memory of its own. undefined: as of `drained`. */
+  /** The first pod found that has something to lose. undefined: not requested, or not known yet. */
   readonly exclusives?: Exclusives | undefined
   readonly unit: UnitState
   readonly nextStart: NextStart

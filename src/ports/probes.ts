@@ -100,10 +100,10 @@ export interface DrainProbe {
    */
   isDrained(): boolean | undefined
   /**
-   * Whether a pod has CPUs or memory of its own, as the API server and the state files of kubelet's
-   * managers say. As `isDrained`.
+   * Whether a pod has what a change of these fields of kubelet's managers may take from it, as the
+   * API server and the managers' state files say. As `isDrained`.
    */
-  findExclusives(unit: KnownUnit): Exclusives | undefined
+  findExclusives(unit: KnownUnit, fields: readonly string[]): Exclusives | undefined
 }
 
 /** The calls of CRI (k8s.io/cri-api) that the agent makes. */

@@ -200,15 +200,13 @@ export function toResult(report: Report): PreflightResult {
   // If kubelet cannot run at all, one remark is enough for both stages.
   const isMentioned = (part: string) => part === 'kubelet-start' && unjudged.some((other) => other.part === 'kubelet')
   const missing = unjudged.filter(({ part }) => !isMentioned(part)).map(({ part, detail }) => `the ${part} check could not run: ${detail}`)
-  const listOf = (...rules: readonly string[]) => [
-    ...new Set(report.findings.filter(({ rule }) => rules.includes(rule)).map(({ path }) => formatPath(path))),
-  ]
+  const listOf = (wanted: string) => [...new Set(report.findings.filter(({ rule }) => rule === wanted).map(({ path }) => formatPath(path)))]
   const managers = listOf(MANAGERS)
   const changed = report.parts.find(({ part }) => part === 'change')?.changed
   return {
     kind: 'accepted',
     remarks: [...warnings, ...missing],
-    drain: listOf(REQUIRE_DRAIN, MANAGERS),
+    drain: listOf(REQUIRE_DRAIN),
     ...(managers.length > 0 && { managers }),
     ...(changed && { changed }),
   }

@@ -194,7 +194,8 @@ export function refuseUnread(rule: string, problem: string, position?: Finding['
 
 /** @param before what else has to be the case */
 export function waitsForDrain(rule: string, path: FieldPath, document: Pick<LocatedYaml, 'locate'>, before = ''): Finding {
-  const problem = `${formatPath(path)} changes only on a drained node`
+  const also = rule === MANAGERS ? ', or while no pod has CPUs, memory or devices to lose' : ''
+  const problem = `${formatPath(path)} changes only on a drained node${also}`
   const advice = `drain the node; the agent then activates the config${before}`
   return { rule, severity: 'info', reason: 'validate', path, position: document.locate(path), problem, advice }
 }

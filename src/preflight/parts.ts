@@ -29,6 +29,7 @@ import {
 import { findManagerChanges } from './change/manager-changes.ts'
 import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
+import { findUnknownManagers } from './change/unknown-managers.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
 import { type Finding, locateNearest, REQUIRE_DRAIN, type Report, waitsForDrain } from './finding.ts'
@@ -58,7 +59,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
     { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject, sources) },
     { name: 'meaning', slow: false, run: async (subject) => checkMeaning(subject) },
     { name: 'node', slow: false, run: (subject) => checkNodeRules(subject, sources) },
-    { name: 'change', slow: false, run: async (subject) => checkChangeRules(subject, sources.policy()) },
+    { name: 'change', slow: false, run: (subject) => checkChangeRules(subject, sources) },
     { name: 'kubelet', slow: false, run: (subject) => judgeByKubelet(subject, sources, 'load') },
     {
       name: 'kubelet-start',
@@ -156,9 +157,10 @@ function listKeysOf({ files, isAlone = false }: PartInput['config'], config: Kub
   return isAlone ? [...Object.keys(files), ...listNamed(config)] : Object.keys(files)
 }
 
-function checkChangeRules({ document, node, version, config }: PartInput, policy: ChangePolicy): PartReport | undefined {
+async function checkChangeRules(input: PartInput, sources: PartSources): Promise<PartReport | undefined> {
+  const [{ document, node, version, config }, policy] = [input, sources.policy()]
   if (node === undefined) return undefined
-  if (node.running === undefined) return checkUnknownChange(policy)
+  if (node.running === undefined) return checkUnknownChange(policy, await findUnknownManagers(input, node, sources.surroundings))
   const isElsewhere = node.runningFiles === 'elsewhere'
   const own = isElsewhere || config.localPath !== undefined ? undefined : config.files
   const running: Beside = { config: node.running, files: node.runningFiles === 'elsewhere' ? undefined : node.runningFiles }
@@ -187,9 +189,9 @@ function refuseLeaving(path: FieldPath, document: PartInput['document']): Findin
 }
 
 /** The changes are unknown: refused unless the policy restricts nothing. */
-function checkUnknownChange(policy: ChangePolicy): PartReport {
+function checkUnknownChange(policy: ChangePolicy, managers: readonly Finding[]): PartReport {
   const detail = "kubelet's current config cannot be read"
-  if (!restricts(policy)) return { outcome: 'unjudged', detail, findings: [] }
+  if (!restricts(policy)) return { outcome: 'unjudged', detail, findings: managers }
   const problem = `${detail}, so the change policy cannot be checked`
   const place = { path: [], position: undefined, advice: undefined }
   return { outcome: 'refused', detail, findings: [{ rule: 'policy/unseen', severity: 'refuse', reason: 'validate', problem, ...place }] }

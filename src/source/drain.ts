@@ -4,36 +4,27 @@
  * pods left are those that `kubectl drain` leaves (pods of DaemonSets, static pods, completed
  * pods). Rules: the pod filters of k8s.io/kubectl/pkg/drain. Requests are made only while a change
  * waits for the drain.
- *
- * They ask for resourceVersion 0, which an API server answers from its watch cache, where it has an
- * index of pods by node. A consistent list reads all pods of the cluster from etcd. The cache may
- * lag, so consistent reads confirm what it says before the node counts as drained.
  */
 
-import { backoffMs } from '../kube/backoff.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
 import { itemsOf, readAnswer, wholeNode } from './kube-object.ts'
-
-/** While pods leave the node, and while it is drained. */
-const RECHECK_MS = 10_000
-/** Until a person, or a program that drains nodes, turns to this node. */
-const NOT_CORDONED_MS = 60_000
-/** How long consistent reads hold, as long as the watch cache says the same. */
-const CONFIRMED_US = 60e6
-/** While a change waits, it is asked more often. Later the node may have pods again. */
-const OLD_US = 60e6
-/** The number of pods in one consistent answer, so that it stays below the limit of one. */
-const PAGE = '200'
-/** More pods than any node has. */
-const MOST_PAGES = 50
-/**
- * The administrator sets them (KEP-5683): what counts as drained, and that pods may be disturbed,
- * is then their decision, whatever pods are left.
- */
-const DRAINED_CONDITIONS: readonly unknown[] = ['Drained', 'MaintenanceInProgress']
+import {
+  CONFIRMED_US,
+  continueOf,
+  type Failure,
+  FROM_CACHE,
+  hasDrainedCondition,
+  isCordoned,
+  MOST_PAGES,
+  OLD_US,
+  PAGE,
+  Pauses,
+  type Query,
+  selectPods,
+} from './pods-of-node.ts'
 
 interface DrainDeps {
   readonly api: Pick<KubeApi, 'request'>
@@ -48,22 +39,20 @@ interface DrainDeps {
 type Finding =
   | { readonly kind: 'not-cordoned' | 'pods-left' | 'drained' }
   /** `failure`: the request that failed. undefined: an answer was not what was requested. */
-  | { readonly kind: 'unknown'; readonly failure?: Exclude<KubeAnswer, { readonly kind: 'ok' }> }
-
-type Query = Readonly<Record<string, string>>
-const FROM_CACHE: Query = { resourceVersion: '0' }
+  | { readonly kind: 'unknown'; readonly failure?: Failure }
 
 export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
   readonly #deps: DrainDeps
   #drained: boolean | undefined
   #confirmedUs = Number.NEGATIVE_INFINITY
   #answeredUs = Number.NEGATIVE_INFINITY
-  #failures = 0
+  readonly #pauses: Pauses
   #nextUs = 0
   #isChecking = false
 
   constructor(deps: DrainDeps) {
     this.#deps = deps
+    this.#pauses = new Pauses(deps.random)
   }
 
   isDrained(): boolean | undefined {
@@ -80,20 +69,10 @@ export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
     this.#drained = finding.kind === 'unknown' ? undefined : finding.kind === 'drained'
     this.#isChecking = false
     this.#answeredUs = this.#nowUs()
-    this.#nextUs = this.#answeredUs + this.#pauseMs(finding) * 1000
+    const isUnknown = finding.kind === 'unknown'
+    const pauseMs = isUnknown ? this.#pauses.afterUnknown(finding.failure) : this.#pauses.afterAnswer(finding.kind !== 'not-cordoned')
+    this.#nextUs = this.#answeredUs + pauseMs * 1000
     if (this.#drained !== before) this.#deps.onChange()
-  }
-
-  #pauseMs(finding: Finding): number {
-    const { random } = this.#deps
-    const spread = (ms: number): number => ms * (0.75 + 0.5 * random())
-    if (finding.kind !== 'unknown') {
-      this.#failures = 0
-      return spread(finding.kind === 'not-cordoned' ? NOT_CORDONED_MS : RECHECK_MS)
-    }
-    this.#failures += 1
-    const retryAfterMs = finding.failure?.kind === 'refused' ? finding.failure.retryAfterMs : undefined
-    return Math.max(spread(RECHECK_MS), backoffMs(this.#failures, random, retryAfterMs))
   }
 
   async #check(): Promise<Finding> {
@@ -133,10 +112,8 @@ export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
   /** Only metadata, which is a fraction of a pod and says who owns it. `next`: of the next page. */
   async #list(query: Query): Promise<{ readonly finding: Finding; readonly next: string }> {
     const { api, nodeName } = this.#deps
-    // Pods that have ended may stay for long, and there may be many.
-    const fieldSelector = `spec.nodeName=${nodeName},status.phase!=Succeeded,status.phase!=Failed`
     const as = 'PartialObjectMetadataList'
-    const pods = await api.request({ method: 'GET', path: '/api/v1/pods', query: { fieldSelector, ...query }, as })
+    const pods = await api.request({ method: 'GET', path: '/api/v1/pods', query: { ...selectPods(nodeName), ...query }, as })
     if (pods.kind !== 'ok') return { finding: { kind: 'unknown', failure: pods }, next: '' }
     const { object } = pods
     const items = isObject(object) && isPodList(object.kind) ? itemsOf(object) : undefined
@@ -152,21 +129,6 @@ export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
 /** A server that cannot answer with metadata alone answers with whole objects. */
 function isPodList(kind: unknown): boolean {
   return kind === 'PodList' || kind === 'PartialObjectMetadataList'
-}
-
-/** Empty: there is no other page. */
-function continueOf({ metadata }: Readonly<Record<string, unknown>>): string {
-  return isObject(metadata) && typeof metadata.continue === 'string' ? metadata.continue : ''
-}
-
-function isCordoned(node: unknown): boolean {
-  return isObject(node) && isObject(node.spec) && node.spec.unschedulable === true
-}
-
-function hasDrainedCondition(node: unknown): boolean {
-  const conditions = isObject(node) && isObject(node.status) ? node.status.conditions : undefined
-  const isSet = (condition: unknown) => isObject(condition) && condition.status === 'True' && DRAINED_CONDITIONS.includes(condition.type)
-  return Array.isArray(conditions) && conditions.some(isSet)
 }
 
 function mayStay(pod: unknown): boolean {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Whether a pod of this node has CPUs or memory of its own: by the state files of kubelet's CPU and
- * memory managers, and by the pods that are left after a drain (static pods and those of
- * DaemonSets). Kubelet gives a pod whole CPUs if its QoS class is Guaranteed and a container asks
- * for a whole number of them (`guaranteedCPUs`, pkg/kubelet/cm/cpumanager/policy_static.go). Asked
- * only while a change of the managers waits for it. Pure; who reads is passed in.
+ * Whether a pod of this node has to lose what kubelet's managers gave it, or would give it, when
+ * they change: by the state files of the CPU and memory managers, and by the pods. Kubelet gives a
+ * pod whole CPUs if its QoS class is Guaranteed and a container asks for a whole number of them
+ * (`guaranteedCPUs`, pkg/kubelet/cm/cpumanager/policy_static.go), memory of NUMA nodes if its QoS
+ * class is Guaranteed (memorymanager/policy_static.go), and aligns devices. All other pods lose
+ * nothing, so a node that has only those changes at once. Asked only while a change of the managers
+ * waits for it.
  */
 import { posix } from 'node:path'
 import type { Exclusives } from '../decision/snapshot.ts'
@@ -15,116 +17,237 @@ import type { Files } from '../ports/files.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
-import { isObject, type JsonObject } from '../values/is-object.ts'
-import { itemsOf } from './kube-object.ts'
+import { isObject } from '../values/is-object.ts'
+import { itemsOf, readAnswer, wholeNode } from './kube-object.ts'
+import {
+  CONFIRMED_US,
+  continueOf,
+  type Failure,
+  FROM_CACHE,
+  hasDrainedCondition,
+  isCordoned,
+  MOST_PAGES,
+  OLD_US,
+  PAGE,
+  Pauses,
+  type Query,
+  selectPods,
+} from './pods-of-node.ts'
 
 interface ExclusivesDeps {
-  readonly api: Pick<KubeApi, 'request'>
+  /** undefined: there is none, so state files alone tell. */
+  readonly api: Pick<KubeApi, 'request'> | undefined
   readonly files: Pick<Files, 'read'>
   readonly nodeName: string
   readonly clock: Clock
+  /** In [0, 1). */
+  readonly random: () => number
   /** Called when the result differs from the one before. */
   readonly onChange: () => void
 }
 
-const RECHECK_US = 10e6
-/** An answer of this age counts no more. */
-const OLD_US = 30e6
-/** Few pods are left on a drained node. Where there are more, nobody knows. */
-const PAGE = '200'
+/** `memory`: of NUMA nodes. */
+type Kind = 'CPUs' | 'memory' | 'devices'
+/** undefined: not known. */
+type Has = boolean | undefined
 
-interface PodName {
+interface Pod {
   /** For people. */
   readonly name: string
   /** In a state file. A static pod has its hash there. */
   readonly uids: readonly string[]
-  readonly hasWholeCpus: boolean
+  readonly has: Readonly<Record<Kind, Has>>
 }
+
+/** `forbidden`: the agent may not list pods. `declared`: a condition of the Node settles it. */
+type Look =
+  | { readonly kind: 'declared' | 'no-api' }
+  | { readonly kind: 'forbidden'; readonly detail: string }
+  | { readonly kind: 'pods'; readonly pods: readonly Pod[]; readonly isCordoned: boolean }
+  | { readonly kind: 'unknown'; readonly detail: string; readonly failure?: Failure }
+
+const NO_API: Look = { kind: 'no-api' }
+const NONE: Exclusives = { kind: 'none' }
+const NO_ANSWER: Look = { kind: 'unknown', detail: 'an answer of the API server is not what was requested' }
+const WORDS: Readonly<Record<Kind, string>> = { CPUs: 'is guaranteed whole CPUs', memory: 'is guaranteed memory', devices: 'has devices' }
 
 export class NodeExclusives {
   readonly #deps: ExclusivesDeps
-  #pods: readonly PodName[] | undefined
+  readonly #pauses: Pauses
+  #look: Look | undefined
   #answeredUs = Number.NEGATIVE_INFINITY
+  #confirmedUs = Number.NEGATIVE_INFINITY
+  #nextUs = 0
   #isAsking = false
 
   constructor(deps: ExclusivesDeps) {
     this.#deps = deps
+    this.#pauses = new Pauses(deps.random)
+    if (deps.api === undefined) this.#look = NO_API
   }
 
-  /** The last result; refreshes it in the background. undefined: not known. */
-  find(unit: KnownUnit): Exclusives | undefined {
-    const ageUs = this.#deps.clock.now().monotonicUs - this.#answeredUs
-    if (!this.#isAsking && ageUs >= RECHECK_US) void this.#refresh()
-    const pods = ageUs > OLD_US ? undefined : this.#pods
-    if (pods === undefined) return undefined
-    for (const file of STATE_FILES) {
-      const found = this.#findInState(unit, file, pods)
-      if (found === undefined || found.kind === 'held') return found
-    }
-    const pod = pods.find(({ hasWholeCpus }) => hasWholeCpus)
-    return pod === undefined ? { kind: 'none' } : { kind: 'held', by: `pod ${pod.name} is guaranteed whole CPUs` }
+  /**
+   * The last result; refreshes it in the background. undefined: not known yet.
+   *
+   * @param fields that change
+   */
+  find(unit: KnownUnit, fields: readonly string[]): Exclusives | undefined {
+    const { api } = this.#deps
+    const states = STATE_FILES.map((file) => this.#readState(unit, file))
+    // Kubelet has not run here, or somebody who stopped it has removed the files.
+    if (unit.process.kind === 'none' && states.every(({ holders }) => holders === 'no file')) return NONE
+    if (api !== undefined && !this.#isAsking && this.#nowUs() >= this.#nextUs) void this.#refresh(api, fields)
+    const found = this.#look && judge(this.#look, states, fields)
+    const isOfPods = this.#look?.kind === 'pods' || this.#look?.kind === 'declared'
+    const isOld = isOfPods && this.#nowUs() - this.#answeredUs > OLD_US
+    return found?.kind === 'none' && isOld ? undefined : found
   }
 
-  #findInState(unit: KnownUnit, file: StateFileName, pods: readonly PodName[]): Exclusives | undefined {
+  #readState(unit: KnownUnit, file: StateFileName): State {
     const root = flagValue(asArguments(unit.command?.words ?? []), 'root-dir') ?? '/var/lib/kubelet'
-    const holders = this.#readHolders(posix.join(root, file))
-    const named = holders?.map((uid) => ({ uid, pod: pods.find(({ uids }) => uids.includes(uid)) }))
-    // The memory manager forgets a pod that has ended only when the next one comes.
-    const held = named?.find(({ pod }) => pod !== undefined || file === 'cpu_manager_state')
-    if (named === undefined) return undefined
-    if (held === undefined) return { kind: 'none' }
-    const what = file === 'cpu_manager_state' ? 'CPUs' : 'memory'
-    return { kind: 'held', by: `pod ${held.pod?.name ?? `with UID ${held.uid}`} has ${what} of its own` }
-  }
-
-  /** undefined: not known. */
-  #readHolders(path: string): readonly string[] | undefined {
+    const path = posix.join(root, file)
     try {
       const text = this.#deps.files.read(path)?.toString()
-      const state = text === undefined ? {} : parseManagerState(text)
-      return state && listHolders(state)
+      if (text === undefined) return { file, path, holders: 'no file' }
+      const state = parseManagerState(text)
+      return { file, path, holders: state && listHolders(state) }
     } catch {
-      return undefined
+      return { file, path, holders: undefined }
     }
   }
 
-  async #refresh(): Promise<void> {
-    const { api, nodeName, clock, onChange } = this.#deps
+  async #refresh(api: Pick<KubeApi, 'request'>, fields: readonly string[]): Promise<void> {
     this.#isAsking = true
-    const before = JSON.stringify(this.#pods)
-    const fieldSelector = `spec.nodeName=${nodeName},status.phase!=Succeeded,status.phase!=Failed`
-    const answer = await api.request({ method: 'GET', path: '/api/v1/pods', query: { fieldSelector, limit: PAGE } })
-    this.#pods = answer.kind === 'ok' ? readPods(answer.object) : undefined
-    this.#answeredUs = clock.now().monotonicUs
+    const before = JSON.stringify(this.#look)
+    let look = await this.#ask(api, FROM_CACHE)
+    const isFree = (seen: Look) => judge(seen, [], fields).kind === 'none'
+    const isConfirmed = this.#look !== undefined && isFree(this.#look) && this.#nowUs() < this.#confirmedUs + CONFIRMED_US
+    if (isFree(look) && look.kind !== 'forbidden' && !isConfirmed) {
+      look = await this.#ask(api, {})
+      if (isFree(look)) this.#confirmedUs = this.#nowUs()
+    }
+    this.#look = look
+    this.#answeredUs = this.#nowUs()
+    const isNear = look.kind !== 'forbidden' && (isFree(look) || (look.kind === 'pods' && look.isCordoned))
+    const pauseMs = look.kind === 'unknown' ? this.#pauses.afterUnknown(look.failure) : this.#pauses.afterAnswer(isNear)
+    this.#nextUs = this.#answeredUs + pauseMs * 1000
     this.#isAsking = false
-    if (JSON.stringify(this.#pods) !== before) onChange()
+    if (JSON.stringify(look) !== before) this.#deps.onChange()
+  }
+
+  async #ask(api: Pick<KubeApi, 'request'>, query: Query): Promise<Look> {
+    const { nodeName } = this.#deps
+    const node = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}`, query })
+    // A node that may not be read, or is not registered yet, has no condition that counts.
+    const isUnseen = node.kind === 'refused' && (node.status === 403 || node.status === 404)
+    if (node.kind !== 'ok' && !isUnseen) return { kind: 'unknown', detail: node.detail, failure: node }
+    const object = node.kind === 'ok' ? node.object : undefined
+    if (object !== undefined && !readAnswer(object, wholeNode(nodeName)).ok) return NO_ANSWER
+    return hasDrainedCondition(object) ? { kind: 'declared' } : this.#list(api, query, isCordoned(object))
+  }
+
+  async #list(api: Pick<KubeApi, 'request'>, query: Query, isCordoned: boolean): Promise<Look> {
+    const pods: Pod[] = []
+    // The watch cache ignores a limit.
+    const limit: Query = query === FROM_CACHE ? {} : { limit: PAGE }
+    let next: Query = {}
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const all = { ...selectPods(this.#deps.nodeName), ...query, ...limit, ...next }
+      const answer = await api.request({ method: 'GET', path: '/api/v1/pods', query: all })
+      if (answer.kind === 'refused' && answer.status === 403) return { kind: 'forbidden', detail: answer.detail }
+      if (answer.kind !== 'ok') return { kind: 'unknown', detail: answer.detail, failure: answer }
+      const { object } = answer
+      const items = isObject(object) && object.kind === 'PodList' ? itemsOf(object) : undefined
+      if (!isObject(object) || items === undefined) return NO_ANSWER
+      pods.push(...items.map(readPod))
+      const token = continueOf(object)
+      if (token === '') return { kind: 'pods', pods, isCordoned }
+      next = { continue: token }
+    }
+    return NO_ANSWER
+  }
+
+  #nowUs(): number {
+    return this.#deps.clock.now().monotonicUs
   }
 }
 
-/** undefined: not all of them. */
-function readPods(list: unknown): readonly PodName[] | undefined {
-  if (!isObject(list) || list.kind !== 'PodList' || (isObject(list.metadata) && Boolean(list.metadata.continue))) return undefined
-  return itemsOf(list)?.map((pod) => {
-    const metadata = isObject(pod) && isObject(pod.metadata) ? pod.metadata : {}
-    const annotations = isObject(metadata.annotations) ? metadata.annotations : {}
-    const uids = [metadata.uid, annotations['kubernetes.io/config.mirror'], annotations['kubernetes.io/config.hash']]
-    return {
-      name: `${metadata.namespace}/${metadata.name}`,
-      uids: uids.filter((uid) => typeof uid === 'string'),
-      hasWholeCpus: hasWholeCpus(pod),
-    }
-  })
+interface State {
+  readonly file: StateFileName
+  readonly path: string
+  /** UIDs of pods. undefined: not known. */
+  readonly holders: readonly string[] | 'no file' | undefined
 }
 
-function hasWholeCpus(pod: unknown): boolean {
-  const { spec, status } = isObject(pod) ? pod : {}
-  if (!isObject(spec) || !isObject(status) || status.qosClass !== 'Guaranteed') return false
-  const containers = [spec.containers, spec.initContainers].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []))
-  return [spec, ...containers].some(({ resources }) => isWhole(resources))
+/** Where pods cannot be listed, state files alone tell: they have all that kubelet gave away. */
+function judge(look: Look, states: readonly State[], fields: readonly string[]): Exclusives {
+  if (look.kind === 'declared') return NONE
+  if (look.kind === 'unknown') return { kind: 'unknown', why: `pods cannot be listed: ${look.detail}` }
+  const pods = look.kind === 'pods' ? look.pods : []
+  for (const state of states) {
+    const found = judgeState(state, pods)
+    if (found.kind === 'held' && look.kind === 'forbidden')
+      return { kind: 'held', by: `${found.by}; its name is not known: the agent may not list pods (${look.detail})` }
+    if (found.kind !== 'none') return found
+  }
+  const kinds = new Set(fields.flatMap(kindsOf))
+  for (const kind of kinds) {
+    const pod = pods.find(({ has }) => has[kind] !== false)
+    if (pod === undefined) continue
+    if (pod.has[kind] === undefined) return { kind: 'unknown', why: `pod ${pod.name} has no QoS class` }
+    return { kind: 'held', by: `pod ${pod.name} ${WORDS[kind]}` }
+  }
+  return NONE
 }
 
-function isWhole(resources: unknown): boolean {
-  const { requests, limits }: JsonObject = isObject(resources) ? resources : {}
-  const cpu = [requests, limits].flatMap((list) => (isObject(list) && list.cpu !== undefined ? [parseQuantity(String(list.cpu))] : []))[0]
-  return cpu !== undefined && cpu > 0n && cpu % NANOS === 0n
+function judgeState({ file, path, holders }: State, pods: readonly Pod[]): Exclusives {
+  if (holders === undefined) return { kind: 'unknown', why: `${path} cannot be read` }
+  const named = (holders === 'no file' ? [] : holders).map((uid) => ({ uid, pod: pods.find(({ uids }) => uids.includes(uid)) }))
+  // The memory manager forgets a pod that has ended only when the next one comes.
+  const held = named.find(({ pod }) => pod !== undefined || file === 'cpu_manager_state')
+  if (held === undefined) return NONE
+  const what = file === 'cpu_manager_state' ? 'CPUs' : 'memory'
+  return { kind: 'held', by: `pod ${held.pod?.name ?? `with UID ${held.uid}`} has ${what} of its own` }
+}
+
+/** The kinds of things that pods have to lose by a change of the field. */
+function kindsOf(field: string): readonly Kind[] {
+  if (field.startsWith('topologyManager')) return ['CPUs', 'devices']
+  return /^cpuManager|^reservedSystemCPUs|\.cpu$/.test(field) ? ['CPUs'] : ['CPUs', 'memory']
+}
+
+function readPod(pod: unknown): Pod {
+  const { metadata, spec, status } = isObject(pod) ? pod : {}
+  const { namespace, name, uid, annotations } = isObject(metadata) ? metadata : {}
+  const notes = isObject(annotations) ? annotations : {}
+  const uids = [uid, notes['kubernetes.io/config.mirror'], notes['kubernetes.io/config.hash']]
+  const qosClass = isObject(status) ? status.qosClass : undefined
+  const isGuaranteed = typeof qosClass === 'string' ? qosClass === 'Guaranteed' : undefined
+  const resources = listResources(spec, status)
+  return {
+    name: `${namespace}/${name}`,
+    uids: uids.filter((each) => typeof each === 'string'),
+    has: {
+      CPUs: resources.some(isWhole) && isGuaranteed,
+      memory: isGuaranteed,
+      devices: resources.some((list) => Object.keys(list).some((resource) => resource.includes('/'))),
+    },
+  }
+}
+
+/** Of the pod and its containers, and what kubelet allocated to them before a resize. */
+function listResources(spec: unknown, status: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const listsOf = (object: unknown, ...names: readonly string[]) =>
+    names.flatMap((name) => (isObject(object) && Array.isArray(object[name]) ? object[name].filter(isObject) : []))
+  const wanting = [spec, ...listsOf(spec, 'containers', 'initContainers')].map((each) => (isObject(each) ? each.resources : undefined))
+  const allocated = [status, ...listsOf(status, 'containerStatuses', 'initContainerStatuses')]
+  return [
+    ...wanting.flatMap((resources) => (isObject(resources) ? [resources.requests, resources.limits] : [])),
+    ...allocated.map((each) => (isObject(each) ? each.allocatedResources : undefined)),
+  ].filter(isObject)
+}
+
+function isWhole({ cpu }: Readonly<Record<string, unknown>>): boolean {
+  const quantity = cpu === undefined ? undefined : parseQuantity(String(cpu))
+  return quantity !== undefined && quantity > 0n && quantity % NANOS === 0n
 }

@@ -56,16 +56,32 @@ t.test('what may change on a drained node only waits for that', async (t) => {
     t.match(failed({ reason }), { kind: 'restart', to: A }, 'as its health port cannot tell')
 })
 
-t.test('what changes the managers of kubelet waits also until no pod has CPUs or memory of its own', async (t) => {
-  const acceptance = { drain: ['maxPods', 'cpuManagerPolicy'], managers: ['cpuManagerPolicy'] }
+t.test('what changes the managers of kubelet waits until no pod has CPUs or memory to lose', async (t) => {
+  const acceptance = { drain: ['maxPods'], managers: ['cpuManagerPolicy'] }
   const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), acceptance]]) }
   const by = 'pod kube-system/dpdk is guaranteed whole CPUs'
   const none = { kind: 'none' } as const
   const detailOf = (facts: object) => decide({ ...wanted, ...facts }).kind === 'wait' && decide({ ...wanted, ...facts })
-  t.match(detailOf({ exclusives: none }), { phase: 'drain', detail: /until the node is drained: it changes maxPods, cpuManagerPolicy/ })
+  t.match(detailOf({}), { phase: 'drain', detail: /until the node is drained: it changes maxPods, cpuManagerPolicy/ })
+  t.match(detailOf({ exclusives: none }), { phase: 'drain', detail: /until the node is drained: it changes maxPods; whether/ })
+  const alone = { accepted: new Map([[keyOf(A), { drain: [], managers: ['cpuManagerPolicy'] }]]) }
+  t.match(decide({ ...wanted, ...alone, drained: false, exclusives: none }), { kind: 'activate' }, 'nobody has to cordon a node for it')
+  t.match(detailOf({ ...alone, exclusives: { kind: 'unknown', why: 'EIO' } }), { phase: 'drain', detail: /one has is not known: EIO$/ })
+  const sick = {
+    invocationId: 'i',
+    key: keyOf('local'),
+    wasHealthy: false,
+    healthySinceUs: undefined,
+    unhealthySinceUs: NOW_US - 5 * MINUTE_US,
+    startedAtUs: NOW_US,
+    exits: 9,
+  }
+  const dead = { ...wanted, ...alone, ...crashing('local', { process: sick }), ...judged(verdict('local', 'confirmed')) }
+  t.match(decide(dead), { kind: 'activate', target: A }, 'nor do pods leave a kubelet that is dead')
+  t.match(decide({ ...wanted, ...alone, ...runsNothing('starting') }), { phase: 'drain' }, 'one that starts is not dead')
   t.match(detailOf({ drained: true, exclusives: { kind: 'held', by } }), {
     phase: 'drain',
-    detail: `${describeSource(A)} waits until no pod has CPUs or memory of its own: it changes cpuManagerPolicy; ${by}`,
+    detail: `${describeSource(A)} waits until no pod has CPUs, memory or devices to lose: it changes cpuManagerPolicy; ${by}`,
   })
   t.match(detailOf({ drained: true }), { phase: 'drain', detail: /; whether one has is not known$/ })
   t.match(decide({ ...wanted, drained: true, exclusives: none }), { kind: 'activate', target: A })

@@ -349,6 +349,24 @@ t.test('change: does not apply without a node, and cannot run if the current con
   }
 })
 
+t.test('change: where the current config is unknown, managers with a policy may change', async (t) => {
+  const fieldsOf = async (yaml: string, node: Partial<TargetNode> = {}, texts: Readonly<Record<string, string>> = {}) => {
+    const subject = { node: nodeWith({ running: undefined, ...node }), version: { major: 1, minor: 34, patch: 0 } }
+    const { report } = await run('change', yaml, subject, { surroundings: { texts: new Map(Object.entries(texts)) } })
+    t.equal(report?.outcome, 'unjudged')
+    return report?.findings.map(({ rule, path }) => `${rule} ${path.join('.')}`)
+  }
+  t.same(await fieldsOf('maxPods: 64\n'), [])
+  t.same(await fieldsOf('cpuManagerPolicy: static\n'), ['change/managers cpuManagerPolicy'])
+  t.same(await fieldsOf('cpuManagerPolicy: static\n', { kubeletPid: undefined }), [], 'no kubelet runs')
+  t.same(await fieldsOf('cpuManagerPolicy: static\n', { flags: ['--cpu-manager-policy=none'] }), [], 'the flag wins')
+  t.same(await fieldsOf('topologyManagerPolicy: restricted\n'), ['change/managers topologyManagerPolicy'])
+  const state = (policyName: string) => ({ '/data/cpu_manager_state': JSON.stringify({ policyName }) })
+  const flags = ['--root-dir=/data']
+  t.same(await fieldsOf('maxPods: 64\n', { flags }, state('none')), [])
+  t.same(await fieldsOf('maxPods: 64\n', { flags }, state('static')), ['change/managers cpuManagerPolicy'], 'static runs')
+})
+
 t.test('change: findings of the current policy', async (t) => {
   const node = nodeWith({ running: { maxPods: 110 } })
   t.same((await run('change', 'maxPods: 64\n', { node })).report, {

@@ -131,7 +131,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       preflight,
       drain: {
         isDrained: () => world.drained !== false,
-        findExclusives: () => (world.hasPinnedPods ? { kind: 'held', by: 'a static pod' } : { kind: 'none' }),
+        findExclusives: () => (world.drained === false || world.hasPinnedPods ? { kind: 'held', by: 'a static pod' } : { kind: 'none' }),
       },
       evidence: new SimEvidence(world),
       jobs: { dependencyFailedUs: async () => world.unit.dependencyFailedUs },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whether a pod has CPUs or memory of its own. */
+/** Whether a pod has something to lose by a change of kubelet's managers. */
 import t from 'tap'
 import type { Exclusives } from '../../src/decision/snapshot.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
@@ -27,28 +27,40 @@ function pod(name: string, { cpu = '100m', qosClass = 'Guaranteed', annotations 
   }
 }
 
-const SETTLED = () => new Promise((resolve) => setImmediate(resolve))
+const SETTLED = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+const CPU_POLICY = ['cpuManagerPolicy']
 
-async function find(
-  list: KubeAnswer,
-  files: Readonly<Record<string, string | Error>> = {},
-  words: readonly string[] = [],
-): Promise<Exclusives | undefined> {
-  const { exclusives, kubelet } = open(list, files, words)
-  exclusives.find(kubelet)
-  await SETTLED()
-  return exclusives.find(kubelet)
+interface Asked {
+  readonly files?: Readonly<Record<string, string | Error>>
+  readonly words?: readonly string[]
+  readonly fields?: readonly string[]
+  readonly node?: KubeAnswer
+  readonly kubelet?: Parameters<typeof unit>[0]
 }
 
-function open(list: KubeAnswer, files: Readonly<Record<string, string | Error>> = {}, words: readonly string[] = []) {
-  const world = { list, nowUs: 0, requests: [] as KubeRequest[], changes: 0 }
+async function find(list: KubeAnswer | 'no API', asked: Asked = {}): Promise<Exclusives | undefined> {
+  const { exclusives, kubelet } = open(list, asked)
+  exclusives.find(kubelet, asked.fields ?? CPU_POLICY)
+  await SETTLED()
+  return exclusives.find(kubelet, asked.fields ?? CPU_POLICY)
+}
+
+const nodeOf = (spec: object, type = 'Ready') =>
+  ok({ kind: 'Node', metadata: { name: 'node-1' }, spec, status: { conditions: [{ type, status: 'True' }] } })
+const PROCESS = { kind: 'other', pid: 1, configPath: undefined } as const
+
+function open(list: KubeAnswer | 'no API', { files = {}, words = [], node = nodeOf({}), kubelet }: Asked = {}) {
+  const world = { list, node, cached: undefined as KubeAnswer | undefined, nowUs: 0, requests: [] as KubeRequest[], changes: 0 }
+  const answer = async (request: KubeRequest): Promise<KubeAnswer> => {
+    world.requests.push(request)
+    if (request.path !== '/api/v1/pods') return world.node
+    if (world.list === 'no API') throw new Error('there is none')
+    return request.query?.resourceVersion === '0' ? (world.cached ?? world.list) : world.list
+  }
   const exclusives = new NodeExclusives({
-    api: {
-      request: async (request) => {
-        world.requests.push(request)
-        return world.list
-      },
-    },
+    api: list === 'no API' ? undefined : { request: answer },
     files: {
       read: (path) => {
         const text = files[path]
@@ -58,11 +70,12 @@ function open(list: KubeAnswer, files: Readonly<Record<string, string | Error>> 
     },
     nodeName: 'node-1',
     clock: { now: () => ({ bootId: 'b', monotonicUs: world.nowUs, wallMs: 0 }) },
+    random: () => 0.5,
     onChange: () => {
       world.changes += 1
     },
   })
-  return { world, exclusives, kubelet: unit({ command: { path: '/usr/bin/kubelet', words } }) }
+  return { world, exclusives, kubelet: unit({ process: PROCESS, command: { path: '/usr/bin/kubelet', words }, ...kubelet }) }
 }
 
 t.test('a pod that is guaranteed whole CPUs', async (t) => {
@@ -80,36 +93,124 @@ const MEMORY = '/var/lib/kubelet/memory_manager_state'
 const stateOf = (uid: string) => JSON.stringify({ policyName: 'static', defaultCpuSet: '0', entries: { [uid]: {} } })
 
 t.test('a pod in a state file', async (t) => {
-  t.same(await find(pods(), { [CPU]: '{"policyName":"static","defaultCpuSet":"0-3"}' }), NONE)
-  t.same(await find(pods(pod('a')), { [CPU]: stateOf(UID) }), held('pod kube-system/a has CPUs of its own'))
-  t.same(await find(pods(), { [CPU]: stateOf('gone') }), held('pod with UID gone has CPUs of its own'))
-  t.same(await find(pods(pod('a')), { [MEMORY]: stateOf(UID) }), held('pod kube-system/a has memory of its own'))
-  t.same(await find(pods(pod('a')), { [MEMORY]: stateOf('gone') }), NONE, 'kubelet has not forgotten it yet')
+  t.same(await find(pods(), { files: { [CPU]: '{"policyName":"static","defaultCpuSet":"0-3"}' } }), NONE)
+  t.same(await find(pods(pod('a')), { files: { [CPU]: stateOf(UID) } }), held('pod kube-system/a has CPUs of its own'))
+  t.same(await find(pods(), { files: { [CPU]: stateOf('gone') } }), held('pod with UID gone has CPUs of its own'))
+  t.same(await find(pods(pod('a')), { files: { [MEMORY]: stateOf(UID) } }), held('pod kube-system/a has memory of its own'))
+  t.same(await find(pods(pod('a')), { files: { [MEMORY]: stateOf('gone') } }), NONE, 'kubelet has not forgotten it yet')
   const mirror = pod('static', { annotations: { 'kubernetes.io/config.hash': 'abc' } })
-  t.same(await find(pods(mirror), { [MEMORY]: stateOf('abc') }), held('pod kube-system/static has memory of its own'))
-  t.same(await find(pods(), { '/data/cpu_manager_state': stateOf('x') }, ['--root-dir=/data']), held('pod with UID x has CPUs of its own'))
+  t.same(await find(pods(mirror), { files: { [MEMORY]: stateOf('abc') } }), held('pod kube-system/static has memory of its own'))
+  t.same(
+    await find(pods(), { files: { '/data/cpu_manager_state': stateOf('x') }, words: ['--root-dir=/data'] }),
+    held('pod with UID x has CPUs of its own'),
+  )
+})
+
+t.test('by the field that changes', async (t) => {
+  const small = pods(pod('agent'))
+  t.same(await find(small, { fields: ['topologyManagerPolicy'] }), NONE)
+  t.same(await find(small, { fields: ['memoryManagerPolicy'] }), held('pod kube-system/agent is guaranteed memory'))
+  t.same(await find(small, { fields: ['cpuManagerPolicy', 'reservedMemory'] }), held('pod kube-system/agent is guaranteed memory'))
+  const resources = { limits: { 'example.com/gpu': 1 } }
+  const gpu = pods({ ...pod('gpu', { qosClass: 'BestEffort' }), spec: { containers: [{ resources }] } })
+  t.same(await find(gpu), NONE)
+  t.same(await find(gpu, { fields: ['topologyManagerScope'] }), held('pod kube-system/gpu has devices'))
+})
+
+t.test('what kubelet allocated counts until a resize is done', async (t) => {
+  const resized = pod('db', { cpu: '1500m' })
+  const containerStatuses = [{ allocatedResources: { cpu: '2' } }]
+  const list = pods({ ...resized, status: { ...resized.status, containerStatuses } })
+  t.same(await find(list), held('pod kube-system/db is guaranteed whole CPUs'))
+})
+
+t.test('a condition of the Node settles it, whatever a pod has', async (t) => {
+  const files = { [CPU]: stateOf(UID) }
+  for (const type of ['Drained', 'MaintenanceInProgress'])
+    t.same(await find(pods(pod('a', { cpu: '2' })), { files, node: nodeOf({}, type) }), NONE, type)
+})
+
+t.test('a new node waits for nobody', async (t) => {
+  const ordinary = pods(pod('web', { qosClass: 'Burstable' }), pod('proxy'))
+  const files = { [CPU]: '{"policyName":"none","defaultCpuSet":""}' }
+  t.same(await find(ordinary, { files }), NONE, 'it is not cordoned')
+  const { exclusives, world, kubelet } = open(pods(), { kubelet: { process: { kind: 'none' } } })
+  t.same(exclusives.find(kubelet, CPU_POLICY), NONE, 'no kubelet has run on it')
+  t.equal(world.requests.length, 0)
+  const missing: KubeAnswer = { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined }
+  t.same(await find(pods(), { node: missing }), NONE, 'it is not registered')
+})
+
+t.test('where pods cannot be listed, the state files alone tell', async (t) => {
+  const files = { [CPU]: stateOf('x') }
+  t.same(await find('no API'), NONE)
+  t.same(await find('no API', { files }), held('pod with UID x has CPUs of its own'))
+  const forbidden: KubeAnswer = {
+    kind: 'refused',
+    status: 403,
+    reason: 'Forbidden',
+    detail: '403: cannot list pods',
+    retryAfterMs: undefined,
+  }
+  t.same(await find(forbidden), NONE)
+  const why = 'its name is not known: the agent may not list pods (403: cannot list pods)'
+  t.same(await find(forbidden, { files }), held(`pod with UID x has CPUs of its own; ${why}`))
 })
 
 t.test('what is not known is not none', async (t) => {
-  t.equal(await find({ kind: 'unreachable', detail: 'no connection' }), undefined)
-  t.equal(await find(ok({ kind: 'Table', items: [] })), undefined)
-  t.equal(await find(ok({ kind: 'PodList', items: [], metadata: { continue: 'more' } })), undefined, 'there are more')
-  t.equal(await find(pods(), { [CPU]: '{"policyNa' }), undefined)
-  t.equal(await find(pods(), { [MEMORY]: new Error('EIO') }), undefined)
+  const unknown = (why: string) => ({ kind: 'unknown', why })
+  const strange = unknown('pods cannot be listed: an answer of the API server is not what was requested')
+  t.same(await find({ kind: 'unreachable', detail: 'no connection' }), unknown('pods cannot be listed: no connection'))
+  t.same(await find(ok({ kind: 'Table', items: [] })), strange)
+  t.same(await find(ok({ kind: 'PodList', items: [], metadata: { continue: 'more' } })), strange, 'a list without an end')
+  t.same(await find(pods(), { node: ok({ kind: 'Pod' }) }), strange)
+  t.same(await find(pods(), { files: { [CPU]: '{"policyNa' } }), unknown(`${CPU} cannot be read`))
+  t.same(await find(pods(), { files: { [MEMORY]: new Error('EIO') } }), unknown(`${MEMORY} cannot be read`))
+  t.same(await find(pods({ ...pod('new', { cpu: '2' }), status: {} })), unknown('pod kube-system/new has no QoS class'))
 })
 
-t.test('asks for the pods of this node that have not ended, again after a while, and an old answer counts no more', async (t) => {
-  const { world, exclusives, kubelet } = open(pods())
-  t.equal(exclusives.find(kubelet), undefined)
+t.test('pods are listed from the watch cache, and consistently before nobody has something to lose', async (t) => {
+  const { world, exclusives, kubelet } = open(pods(pod('a', { cpu: '2' })))
+  const look = async () => {
+    world.requests.length = 0
+    exclusives.find(kubelet, CPU_POLICY)
+    await SETTLED()
+    const lists = world.requests.filter(({ path }) => path === '/api/v1/pods')
+    return lists.map(({ query }) => (query?.resourceVersion === '0' ? 'cached' : 'consistent'))
+  }
+  t.equal(exclusives.find(kubelet, CPU_POLICY), undefined)
   await SETTLED()
-  t.same(exclusives.find(kubelet), NONE)
+  t.match(world.requests[1], { query: { fieldSelector: /^spec\.nodeName=node-1,/, resourceVersion: '0' } })
   t.equal(world.changes, 1)
-  t.match(world.requests, [{ path: '/api/v1/pods', query: { fieldSelector: /^spec\.nodeName=node-1,/ } }])
-  world.nowUs = 11e6
-  exclusives.find(kubelet)
+  world.nowUs = 59e6
+  t.same(await look(), [], 'nobody drains the node')
+  world.nowUs = 61e6
+  world.node = nodeOf({ unschedulable: true })
+  t.same(await look(), ['cached'])
+  world.nowUs += 11e6
+  world.cached = pods()
+  t.same(await look(), ['cached', 'consistent'])
+  t.same(exclusives.find(kubelet, CPU_POLICY), held('pod kube-system/a is guaranteed whole CPUs'), 'the watch cache is ahead of nobody')
+  world.nowUs += 11e6
+  world.list = pods()
+  t.same(await look(), ['cached', 'consistent'])
+  t.same(exclusives.find(kubelet, CPU_POLICY), NONE)
+  world.nowUs += 11e6
+  t.same(await look(), ['cached'], 'confirmed for a minute')
+  world.nowUs += 61e6
+  t.equal(exclusives.find(kubelet, CPU_POLICY), undefined, 'an old answer counts no more')
+})
+
+t.test('an API server that asks for patience gets it', async (t) => {
+  const busy: KubeAnswer = { kind: 'refused', status: 429, reason: '', detail: 'busy', retryAfterMs: 30_000 }
+  const { world, exclusives, kubelet } = open(busy)
+  exclusives.find(kubelet, CPU_POLICY)
   await SETTLED()
-  t.equal(world.requests.length, 2)
-  t.equal(world.changes, 1, 'nothing has changed')
-  world.nowUs += 31e6
-  t.equal(exclusives.find(kubelet), undefined)
+  world.requests.length = 0
+  world.nowUs = 29e6
+  exclusives.find(kubelet, CPU_POLICY)
+  t.equal(world.requests.length, 0)
+  world.nowUs = 40e6
+  exclusives.find(kubelet, CPU_POLICY)
+  t.equal(world.requests.length, 1)
 })

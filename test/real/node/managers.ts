@@ -39,7 +39,8 @@ const PINNED_POD = {
 const CORDON_SEEN_MS = 90_000
 
 export function addManagerScenarios(plane: ControlPlane, program: string): void {
-  const settings = { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
+  // No pod of this node has CPUs to lose.
+  const settings = { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', REQUIRE_DRAIN: Object.keys(STATIC).join() }
   scenario('node: the CPU manager gets another policy, and its former one again', (step) =>
     withNode(plane, program, { name: NAME, settings }, async (node, admin) => {
       const good = await step('a config with the policy none is promoted, and nothing is judged before a start', async () => {
