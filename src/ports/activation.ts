@@ -53,9 +53,9 @@ export type OnWithdrawn = (path: string, how: 'restored' | 'removed') => void
 
 /**
  * `since`: CLOCK_MONOTONIC after the config, in any wording, was put in place; a process that was
- * started before does not run it, but for the one that ran it then. Local is one config, whatever its file holds. undefined where the
- * process' command line names its config, where the config was in place before the agent's first
- * observation in this boot, and where nobody recorded the time.
+ * started before does not run it, but for the one that ran it then. Local is one config, whatever
+ * its file holds. undefined where the process' command line names its config, where the config was
+ * in place before the agent's first observation in this boot, and where nobody recorded the time.
  */
 export type ActivationState =
   | { readonly kind: 'local'; readonly since: ActivationStamp | undefined }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** An activation says whether its target is what is in place, in other bytes, or what runs already. */
+/**
+ * An activation says whether its target is what is in place, in other bytes, or what runs already.
+ */
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
