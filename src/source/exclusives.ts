@@ -104,7 +104,8 @@ export class NodeExclusives {
   }
 
   #readState(unit: KnownUnit, file: StateFileName): State {
-    const root = flagValue(asArguments(unit.command?.words ?? []), 'root-dir') ?? '/var/lib/kubelet'
+    const root = unit.command && (flagValue(asArguments(unit.command.words), 'root-dir') ?? '/var/lib/kubelet')
+    if (root?.startsWith('/') !== true) return { file, path: undefined, holders: undefined }
     const path = posix.join(root, file)
     try {
       const text = this.#deps.files.read(path)?.toString()
@@ -174,7 +175,8 @@ export class NodeExclusives {
 
 interface State {
   readonly file: StateFileName
-  readonly path: string
+  /** undefined: not known. */
+  readonly path: string | undefined
   /** UIDs of pods. undefined: not known. */
   readonly holders: readonly string[] | 'no file' | undefined
 }
@@ -201,6 +203,7 @@ function judge(look: Look, states: readonly State[], fields: readonly string[]):
 }
 
 function judgeState({ file, path, holders }: State, pods: readonly Pod[]): Exclusives {
+  if (path === undefined) return { kind: 'unknown', why: "kubelet's root directory is not known" }
   if (holders === undefined) return { kind: 'unknown', why: `${path} cannot be read` }
   const named = (holders === 'no file' ? [] : holders).map((uid) => ({ uid, pod: pods.find(({ uids }) => uids.includes(uid)) }))
   // The memory manager forgets a pod that has ended only when the next one comes.

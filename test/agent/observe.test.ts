@@ -3,6 +3,7 @@ import t from 'tap'
 import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
 import type { RunName } from '../../src/decision/record-table.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Acceptance } from '../../src/decision/verdict.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
@@ -49,6 +50,7 @@ interface Scene {
   readonly endpoint?: string | undefined
   /** The socket of the runtime that this node seems to have. */
   readonly default?: string
+  readonly accepted?: ObservationPorts['accepted']
   /** Sockets whose runtimes answer. */
   readonly up?: readonly string[]
 }
@@ -114,9 +116,18 @@ function open(scene: Scene) {
     recognize: async () => {},
     contentOf: (data, key) => `content of ${key} in ${Object.keys(data)}`,
     defaultRuntimeSocket: () => scene.default,
-    accepted: new Map(),
+    accepted: scene.accepted ?? new Map(),
     preflight: undefined,
-    drain: { isDrained: () => undefined, findExclusives: () => undefined },
+    drain: {
+      isDrained: () => {
+        looked.push('drain')
+        return false
+      },
+      findExclusives: (_, fields) => {
+        looked.push(...fields)
+        return { kind: 'none' }
+      },
+    },
     lastWords: { of: async () => undefined },
     jobs: { dependencyFailedUs: async () => undefined },
   }
@@ -157,6 +168,21 @@ t.test('what runs', async (t) => {
   t.same(await runningIn({ unit: running({ kind: 'none' }) }), { kind: 'none' })
   t.same(await runningIn({ unit: running({ kind: 'unknown', detail: 'x' }) }), { kind: 'unknown', detail: 'x' })
   t.same(await runningIn({ unit: { kind: 'unknown', detail: 'bus' } }), { kind: 'unknown', detail: 'bus' })
+})
+
+t.test('a drain is asked for by fields that wait for it, and pods by managers, on whatever node', async (t) => {
+  const local: KubeletProcess = { kind: 'other', pid: 1, configPath: LOCAL_PATH }
+  const askedFor = async (acceptance: Acceptance, process: KubeletProcess = local) => {
+    const { look, looked } = open({ unit: running(process), accepted: new Map([[keyOf(A), acceptance]]) })
+    const { drained, exclusives } = await look()
+    return { drained, exclusives, asked: looked.filter((what) => what === 'drain' || what === 'cpuManagerPolicy') }
+  }
+  const managers = ['cpuManagerPolicy']
+  t.same(await askedFor({ drain: [] }), { drained: undefined, exclusives: undefined, asked: [] })
+  t.same(await askedFor({ drain: ['maxPods'] }), { drained: false, exclusives: undefined, asked: ['drain'] })
+  t.same(await askedFor({ drain: [], managers }), { drained: undefined, exclusives: { kind: 'none' }, asked: managers })
+  t.same(await askedFor({ drain: ['maxPods'], managers }), { drained: false, exclusives: { kind: 'none' }, asked: ['drain', ...managers] })
+  t.same((await askedFor({ drain: ['maxPods'], managers }, CHECKPOINT_A)).asked, [], 'it runs already')
 })
 
 t.test('is fixed when it is first seen: a checkpoint replaced, or a kubelet upgraded under it, changes nothing', async (t) => {

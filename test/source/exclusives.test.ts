@@ -166,6 +166,10 @@ t.test('what is not known is not none', async (t) => {
   t.same(await find(pods(), { node: ok({ kind: 'Pod' }) }), strange)
   t.same(await find(pods(), { files: { [CPU]: '{"policyNa' } }), unknown(`${CPU} cannot be read`))
   t.same(await find(pods(), { files: { [MEMORY]: new Error('EIO') } }), unknown(`${MEMORY} cannot be read`))
+  const nowhere = unknown("kubelet's root directory is not known")
+  t.same(await find(pods(), { kubelet: { command: undefined } }), nowhere)
+  t.same(await find(pods(), { kubelet: { command: undefined, process: { kind: 'none' } } }), nowhere)
+  t.same(await find(pods(), { words: ['--root-dir=data'] }), nowhere, 'it begins in a directory that is not known')
   t.same(await find(pods({ ...pod('new', { cpu: '2' }), status: {} })), unknown('pod kube-system/new has no QoS class'))
 })
 
