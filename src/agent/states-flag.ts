@@ -9,7 +9,7 @@
 import { posix } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { listDropInFiles } from '../kubelet/drop-in-files.ts'
-import { hasWrongChecksum, parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
+import { hasWrongChecksum, isOfPodLevel, parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
@@ -27,9 +27,12 @@ interface FlagParts {
 const NAME = 'states-fit'
 /** Kubelet's drop-in looks there, whatever the agent's settings say. */
 const DROP_INS_DIRECTORY = '/var/lib/kubelet-cfg-agent'
-/** Any policy but none, and any text that may spell one in another way. */
-const OTHER_POLICY = /(?:cpu|memory)ManagerPolicy\b(?!["']?[ \t]*[:=][ \t]*["']?none\b)|\\[uxU]/i
-const OTHER_FLAG = /^--(?:cpu|memory)[-_]manager[-_]policy(?!=none$)(?:=|$)/i
+/**
+ * Any policy but none, a gate that changes the files, and any text that may spell one of them.
+ */
+const OTHER_POLICY =
+  /(?:cpu|memory)ManagerPolicy\b(?!["']?[ \t]*[:=][ \t]*["']?none\b)|\b(?:PodLevelResourceManagers|AllAlpha|AllBeta)\b|\\[uxU]/i
+const OTHER_FLAG = /^--(?:(?:cpu|memory)[-_]manager[-_]policy(?!=none$)|feature[-_]gates)(?:=|$)/i
 const NO_POLICY = ['none', 'None']
 const REMEMBERED = 64
 
@@ -101,7 +104,8 @@ export class StatesFlag {
 
 function isOtherState(text: string): boolean {
   const state = parseManagerState(text)
-  return state === undefined || !NO_POLICY.includes(String(state.policyName)) || hasWrongChecksum(state) === true
+  if (state === undefined || !NO_POLICY.includes(String(state.policyName))) return true
+  return isOfPodLevel(state) || hasWrongChecksum(state) === true
 }
 
 /** For an agent that begins or ends: nobody sees what changes meanwhile. */

@@ -129,8 +129,7 @@ export class Systemctl implements Unit {
       killedBy: shown.killedBy,
       ...findWait(shown, activity),
       ...(await this.#findDown(shown, activity)),
-      hazards: shown.hazards,
-      ...(shown.setAsidePrograms.some((paths) => paths.every((path) => existsSync(path))) && { setsStatesAside: true }),
+      ...{ hazards: shown.hazards, setsStatesAside: shown.setAsidePrograms.some((paths) => paths.every((path) => existsSync(path))) },
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
       ...kubelet,
     }

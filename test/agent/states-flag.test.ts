@@ -79,7 +79,15 @@ t.test('each of these is judged, until it is gone', async (t) => {
   ])
     raise(CHECKPOINT, text, 'maxPods: 21\n')
   raise('/etc/local.yaml', 'cpuManagerPolicy: static\n', '{"cpuManagerPolicy":"none","memoryManagerPolicy":"None"}')
-  for (const state of [NONE.replace('none', 'static'), '{"policyNa', '', NONE.replace('1353318690', '1')]) raise(CPU, state, NONE)
+  raise('/etc/local.yaml', 'featureGates: {PodLevelResourceManagers: true}\n', 'featureGates: {NodeSwap: true}\n')
+  for (const state of [
+    NONE.replace('none', 'static'),
+    '{"policyNa',
+    '',
+    NONE.replace('1353318690', '1'),
+    NONE.replace('}', ',"podEntries":{}}'),
+  ])
+    raise(CPU, state, NONE)
   node.words = ['--config-dir=/etc/d']
   raise('/etc/d/10.conf', 'memoryManagerPolicy: Static\n', 'topologyManagerPolicy: best-effort\n')
   for (const words of [['--cpu-manager-policy=static'], ['--memory-manager-policy', 'Static']]) {
