@@ -54,7 +54,8 @@ export class Loop {
   /** Observes once and performs at most one step. */
   async pass(): Promise<Step> {
     const { snapshot, step } = (await this.#probeSettled()) ?? (await this.#look())
-    if (snapshot !== undefined) await this.#carryOut(step, snapshot)
+    if (snapshot === undefined) this.#refreshFlag(undefined)
+    else await this.#carryOut(step, snapshot)
     this.#observer.turned?.(step, snapshot)
     return step
   }
@@ -84,7 +85,7 @@ export class Loop {
     if (step.kind === 'wait' || step.kind === 'restart') this.#reusable = undefined
   }
 
-  #refreshFlag(snapshot: Snapshot): void {
+  #refreshFlag(snapshot: Snapshot | undefined): void {
     try {
       this.#effects.statesFlag.refresh(snapshot)
       this.#flagFault = undefined

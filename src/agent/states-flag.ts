@@ -47,10 +47,13 @@ export class StatesFlag {
     this.#path = posix.join(parts.dynamicConfigDir, NAME)
   }
 
-  /** Throws where the flag cannot be removed, which works on a full disk, or written. */
-  refresh(snapshot: Snapshot): void {
+  /**
+   * Throws where the flag cannot be removed, which works on a full disk, or written.
+   * @param snapshot undefined: the node cannot be read
+   */
+  refresh(snapshot: Snapshot | undefined): void {
     const isThere = this.#parts.files.stat(this.#path) !== undefined
-    const mayDiffer = this.#mayDiffer(snapshot)
+    const mayDiffer = snapshot === undefined || this.#mayDiffer(snapshot)
     if (mayDiffer !== isThere) return
     if (mayDiffer) this.#parts.files.remove(this.#path)
     else this.#parts.files.replace(this.#path, '')

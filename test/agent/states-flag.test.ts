@@ -39,6 +39,10 @@ function openNode() {
       })
       return node.see(known)
     },
+    seeNothing: () => {
+      flag.refresh(undefined)
+      return node.isJudged()
+    },
     see: (seen: UnitState) => {
       flag.refresh(snapshot({ unit: seen, ...assignedTo(A) }))
       return node.isJudged()
@@ -116,6 +120,8 @@ t.test('a unit that is not known is judged', async (t) => {
   }
   t.notOk(node.look())
   t.ok(node.see({ kind: 'unknown', detail: 'a time-out' }))
+  t.notOk(node.look())
+  t.ok(node.seeNothing())
 })
 
 t.test('once nobody looks, all is judged, where the drop-in looks too', async (t) => {

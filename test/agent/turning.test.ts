@@ -77,15 +77,18 @@ t.test('a step that fails, and a state that cannot be read, are turns all the sa
   const world = new SmallWorld()
   world.diskFails = () => true
   world.want(A)
-  const { loop, turned } = beatingLoop(world)
+  const looks: boolean[] = []
+  const { loop, turned } = beatingLoop(world, { effects: { statesFlag: { refresh: (seen) => void looks.push(seen !== undefined) } } })
   await loop.settle(new AbortController().signal)
   t.ok(turned.includes('assign'))
+  t.ok(looks.length > 0 && !looks.includes(false))
   world.records.read = () => {
     throw new Error('EIO')
   }
   turned.length = 0
   await loop.settle(new AbortController().signal)
   t.same(turned, ['wait'])
+  t.equal(looks.at(-1), false, 'no state file is said to fit what nobody sees')
 })
 
 t.test('the loop turns as often as the watchdog wants, whatever it waits for', async (t) => {
