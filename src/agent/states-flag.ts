@@ -60,8 +60,9 @@ export class StatesFlag {
   }
 
   #mayDiffer(snapshot: Snapshot): boolean {
-    const { unit } = snapshot
-    if (unit.kind === 'unknown' || unit.wiring.kind === 'broken' || unit.setsStatesAside !== true) return true
+    const { unit, nextStart } = snapshot
+    if (nextStart.kind === 'unknown' || unit.kind === 'unknown' || unit.wiring.kind === 'broken' || unit.setsStatesAside !== true)
+      return true
     if (unit.command === undefined || unit.command.incomplete !== undefined) return true
     const { words, nextWords = [] } = unit.command
     const flags = [...words, ...nextWords]

@@ -276,7 +276,7 @@ function describeDrain(snapshot: Snapshot, target: Target): string {
     return `${what} waits until the node is drained: it changes ${waiting.join(', ')}${drained === undefined ? '; whether it is drained is not known' : ''}`
   const unknown = `whether one has is not known${exclusives?.kind === 'unknown' ? `: ${exclusives.why}` : ''}`
   const who = exclusives?.kind === 'held' ? exclusives.by : unknown
-  return `${what} waits until no pod has CPUs, memory or devices to lose: it changes ${waiting.join(', ')}; ${who}`
+  return `${what} waits until no pod has CPUs, memory or devices to lose: it changes ${waiting.join(', ')}; ${who}; the condition Drained of its Node settles it`
 }
 
 const GO = { kind: 'go' } as const

@@ -66,6 +66,8 @@ type Look =
   | { readonly kind: 'pods'; readonly pods: readonly Pod[]; readonly isCordoned: boolean }
   | { readonly kind: 'unknown'; readonly detail: string; readonly failure?: Failure }
 
+/** An API server that has just started may refuse what it grants. Two answers are as far apart. */
+const FORBIDDEN_US = 40e6
 const NO_API: Look = { kind: 'no-api' }
 const NONE: Exclusives = { kind: 'none' }
 const NO_ANSWER: Look = { kind: 'unknown', detail: 'an answer of the API server is not what was requested' }
@@ -79,6 +81,10 @@ export class NodeExclusives {
   #confirmedUs = Number.NEGATIVE_INFINITY
   #nextUs = 0
   #isAsking = false
+  /** The kinds that the last answer, and the last question, is about. */
+  #answeredKinds = ''
+  #kinds = ''
+  #forbiddenSinceUs: number | undefined
 
   constructor(deps: ExclusivesDeps) {
     this.#deps = deps
@@ -96,11 +102,26 @@ export class NodeExclusives {
     const states = STATE_FILES.map((file) => this.#readState(unit, file))
     // Kubelet has not run here, or somebody who stopped it has removed the files.
     if (unit.process.kind === 'none' && states.every(({ holders }) => holders === 'no file')) return NONE
+    this.#turnTo(fields)
     if (api !== undefined && !this.#isAsking && this.#nowUs() >= this.#nextUs) void this.#refresh(api, fields)
     const found = this.#look && judge(this.#look, states, fields)
-    const isOfPods = this.#look?.kind === 'pods' || this.#look?.kind === 'declared'
-    const isOld = isOfPods && this.#nowUs() - this.#answeredUs > OLD_US
-    return found?.kind === 'none' && isOld ? undefined : found
+    return found?.kind === 'none' && this.#mayBeWrong() ? undefined : found
+  }
+
+  /** What was confirmed for other fields is not for these. */
+  #turnTo(fields: readonly string[]): void {
+    const kinds = kindsIn(fields).join()
+    if (kinds === this.#kinds) return
+    this.#kinds = kinds
+    this.#confirmedUs = Number.NEGATIVE_INFINITY
+    if (this.#look?.kind !== 'unknown') this.#nextUs = 0
+  }
+
+  #mayBeWrong(): boolean {
+    if (this.#look?.kind === 'no-api') return false
+    if (this.#answeredKinds !== this.#kinds) return true
+    if (this.#look?.kind === 'forbidden') return this.#answeredUs - (this.#forbiddenSinceUs ?? this.#answeredUs) < FORBIDDEN_US
+    return this.#nowUs() - this.#answeredUs > OLD_US
   }
 
   #readState(unit: KnownUnit, file: StateFileName): State {
@@ -119,6 +140,7 @@ export class NodeExclusives {
 
   async #refresh(api: Pick<KubeApi, 'request'>, fields: readonly string[]): Promise<void> {
     this.#isAsking = true
+    const kinds = this.#kinds
     const before = JSON.stringify(this.#look)
     let look = await this.#ask(api, FROM_CACHE)
     const isFree = (seen: Look) => judge(seen, [], fields).kind === 'none'
@@ -128,7 +150,9 @@ export class NodeExclusives {
       if (isFree(look)) this.#confirmedUs = this.#nowUs()
     }
     this.#look = look
+    this.#answeredKinds = kinds
     this.#answeredUs = this.#nowUs()
+    this.#forbiddenSinceUs = look.kind === 'forbidden' ? (this.#forbiddenSinceUs ?? this.#answeredUs) : undefined
     const isNear = look.kind !== 'forbidden' && (isFree(look) || (look.kind === 'pods' && look.isCordoned))
     const pauseMs = look.kind === 'unknown' ? this.#pauses.afterUnknown(look.failure) : this.#pauses.afterAnswer(isNear)
     this.#nextUs = this.#answeredUs + pauseMs * 1000
@@ -181,18 +205,24 @@ interface State {
   readonly holders: readonly string[] | 'no file' | undefined
 }
 
-/** Where pods cannot be listed, state files alone tell: they have all that kubelet gave away. */
+/**
+ * Where pods cannot be listed, state files alone tell: of all that kubelet gave away, but devices.
+ */
 function judge(look: Look, states: readonly State[], fields: readonly string[]): Exclusives {
   if (look.kind === 'declared') return NONE
   if (look.kind === 'unknown') return { kind: 'unknown', why: `pods cannot be listed: ${look.detail}` }
   const pods = look.kind === 'pods' ? look.pods : []
   for (const state of states) {
-    const found = judgeState(state, pods)
+    const found = judgeState(state, look.kind === 'pods' ? look.pods : undefined)
     if (found.kind === 'held' && look.kind === 'forbidden')
       return { kind: 'held', by: `${found.by}; its name is not known: the agent may not list pods (${look.detail})` }
     if (found.kind !== 'none') return found
   }
-  const kinds = new Set(fields.flatMap(kindsOf))
+  const kinds = kindsIn(fields)
+  if (look.kind !== 'pods' && kinds.includes('devices')) {
+    const why = look.kind === 'forbidden' ? `the agent may not list pods (${look.detail})` : 'there is none'
+    return { kind: 'unknown', why: `only the API server knows which pods have devices, and ${why}` }
+  }
   for (const kind of kinds) {
     const pod = pods.find(({ has }) => has[kind] !== false)
     if (pod === undefined) continue
@@ -202,15 +232,20 @@ function judge(look: Look, states: readonly State[], fields: readonly string[]):
   return NONE
 }
 
-function judgeState({ file, path, holders }: State, pods: readonly Pod[]): Exclusives {
+/** @param pods undefined: they cannot be listed */
+function judgeState({ file, path, holders }: State, pods: readonly Pod[] | undefined): Exclusives {
   if (path === undefined) return { kind: 'unknown', why: "kubelet's root directory is not known" }
   if (holders === undefined) return { kind: 'unknown', why: `${path} cannot be read` }
-  const named = (holders === 'no file' ? [] : holders).map((uid) => ({ uid, pod: pods.find(({ uids }) => uids.includes(uid)) }))
+  const named = (holders === 'no file' ? [] : holders).map((uid) => ({ uid, pod: pods?.find(({ uids }) => uids.includes(uid)) }))
   // The memory manager forgets a pod that has ended only when the next one comes.
-  const held = named.find(({ pod }) => pod !== undefined || file === 'cpu_manager_state')
+  const held = named.find(({ pod }) => pod !== undefined || pods === undefined || file === 'cpu_manager_state')
   if (held === undefined) return NONE
   const what = file === 'cpu_manager_state' ? 'CPUs' : 'memory'
   return { kind: 'held', by: `pod ${held.pod?.name ?? `with UID ${held.uid}`} has ${what} of its own` }
+}
+
+function kindsIn(fields: readonly string[]): readonly Kind[] {
+  return [...new Set(fields.flatMap(kindsOf))].sort()
 }
 
 /** The kinds of things that pods have to lose by a change of the field. */

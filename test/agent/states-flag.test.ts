@@ -3,6 +3,7 @@
 import t from 'tap'
 import { removeFlag, StatesFlag } from '../../src/agent/states-flag.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KnownUnit, UnitState } from '../../src/subject/unit-state.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
@@ -28,23 +29,23 @@ function openNode() {
     disk,
     files,
     isJudged: () => files.stat(FLAG) === undefined,
-    look: () => {
+    known: () => {
       const { words, facts } = node
-      const known = unit({
+      return unit({
         setsStatesAside: true,
         localConfigPath: '/etc/local.yaml',
         wiring: envWiring('/state/kubelet.env', ''),
         command: { path: '/usr/bin/kubelet', words },
         ...facts,
       })
-      return node.see(known)
     },
+    look: () => node.see(node.known()),
     seeNothing: () => {
       flag.refresh(undefined)
       return node.isJudged()
     },
-    see: (seen: UnitState) => {
-      flag.refresh(snapshot({ unit: seen, ...assignedTo(A) }))
+    see: (seen: UnitState, fields: Partial<Snapshot> = {}) => {
+      flag.refresh(snapshot({ unit: seen, ...assignedTo(A), ...fields }))
       return node.isJudged()
     },
   }
@@ -120,6 +121,8 @@ t.test('a unit that is not known is judged', async (t) => {
   }
   t.notOk(node.look())
   t.ok(node.see({ kind: 'unknown', detail: 'a time-out' }))
+  t.notOk(node.look())
+  t.ok(node.see(node.known(), { nextStart: { kind: 'unknown', detail: 'it names a file of nobody' } }))
   t.notOk(node.look())
   t.ok(node.seeNothing())
 })

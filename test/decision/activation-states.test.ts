@@ -66,7 +66,7 @@ t.test('what changes the managers of kubelet waits until no pod has CPUs or memo
   t.match(detailOf({ exclusives: none }), { phase: 'drain', detail: /until the node is drained: it changes maxPods; whether/ })
   const alone = { accepted: new Map([[keyOf(A), { drain: [], managers: ['cpuManagerPolicy'] }]]) }
   t.match(decide({ ...wanted, ...alone, drained: false, exclusives: none }), { kind: 'activate' }, 'nobody has to cordon a node for it')
-  t.match(detailOf({ ...alone, exclusives: { kind: 'unknown', why: 'EIO' } }), { phase: 'drain', detail: /one has is not known: EIO$/ })
+  t.match(detailOf({ ...alone, exclusives: { kind: 'unknown', why: 'EIO' } }), { phase: 'drain', detail: /one has is not known: EIO; the condition/ })
   const sick = {
     invocationId: 'i',
     key: keyOf('local'),
@@ -81,9 +81,12 @@ t.test('what changes the managers of kubelet waits until no pod has CPUs or memo
   t.match(decide({ ...wanted, ...alone, ...runsNothing('starting') }), { phase: 'drain' }, 'one that starts is not dead')
   t.match(detailOf({ drained: true, exclusives: { kind: 'held', by } }), {
     phase: 'drain',
-    detail: `${describeSource(A)} waits until no pod has CPUs, memory or devices to lose: it changes cpuManagerPolicy; ${by}`,
+    detail: `${describeSource(A)} waits until no pod has CPUs, memory or devices to lose: it changes cpuManagerPolicy; ${by}; the condition Drained of its Node settles it`,
   })
-  t.match(detailOf({ drained: true }), { phase: 'drain', detail: /; whether one has is not known$/ })
+  t.match(detailOf({ drained: true }), {
+    phase: 'drain',
+    detail: /; whether one has is not known; the condition Drained of its Node settles it$/,
+  })
   t.match(decide({ ...wanted, drained: true, exclusives: none }), { kind: 'activate', target: A })
   t.match(
     decide({ ...wanted, ...startsWith(A), drained: true, exclusives: { kind: 'held', by } }),

@@ -145,6 +145,8 @@ t.test('where pods cannot be listed, the state files alone tell', async (t) => {
   const files = { [CPU]: stateOf('x') }
   t.same(await find('no API'), NONE)
   t.same(await find('no API', { files }), held('pod with UID x has CPUs of its own'))
+  const memory = { files: { [MEMORY]: stateOf('x') }, fields: ['memoryManagerPolicy'] }
+  t.same(await find('no API', memory), held('pod with UID x has memory of its own'), 'nobody can say that it has ended')
   const forbidden: KubeAnswer = {
     kind: 'refused',
     status: 403,
@@ -152,9 +154,45 @@ t.test('where pods cannot be listed, the state files alone tell', async (t) => {
     detail: '403: cannot list pods',
     retryAfterMs: undefined,
   }
-  t.same(await find(forbidden), NONE)
+  const { world, exclusives, kubelet } = open(forbidden)
+  const look = async (fields = CPU_POLICY) => {
+    exclusives.find(kubelet, fields)
+    await SETTLED()
+    return exclusives.find(kubelet, fields)
+  }
+  t.equal(await look(), undefined, 'an API server that has just started refuses what it grants later')
+  world.nowUs = 76e6
+  t.same(await look(), NONE)
+  world.list = pods(pod('a', { cpu: '2' }))
+  world.nowUs = 152e6
+  t.match(await look(), { kind: 'held' })
   const why = 'its name is not known: the agent may not list pods (403: cannot list pods)'
   t.same(await find(forbidden, { files }), held(`pod with UID x has CPUs of its own; ${why}`))
+})
+
+t.test('no state file tells of devices', async (t) => {
+  const fields = ['topologyManagerPolicy']
+  const nobodyKnows = (detail: string) => ({ kind: 'unknown', why: `only the API server knows which pods have devices, and ${detail}` })
+  t.same(await find('no API', { fields }), nobodyKnows('there is none'))
+  const refused: KubeAnswer = { kind: 'refused', status: 403, reason: 'Forbidden', detail: '403', retryAfterMs: undefined }
+  t.same(await find(refused, { fields }), nobodyKnows('the agent may not list pods (403)'))
+  t.same(await find(refused, { fields, node: nodeOf({}, 'Drained') }), NONE)
+})
+
+t.test('a look for other fields is no answer for these', async (t) => {
+  const { world, exclusives, kubelet } = open(pods(pod('small')))
+  const look = async (fields: readonly string[]) => {
+    exclusives.find(kubelet, fields)
+    await SETTLED()
+    return exclusives.find(kubelet, fields)
+  }
+  t.same(await look(['memoryManagerPolicy']), held('pod kube-system/small is guaranteed memory'))
+  world.cached = pods(pod('small'))
+  world.list = pods(pod('small'), pod('large', { cpu: '2' }))
+  world.nowUs = 5e6
+  t.equal(exclusives.find(kubelet, CPU_POLICY), undefined)
+  await SETTLED()
+  t.same(exclusives.find(kubelet, CPU_POLICY), held('pod kube-system/large is guaranteed whole CPUs'), 'asked again at once')
 })
 
 t.test('what is not known is not none', async (t) => {

@@ -32,6 +32,6 @@ export async function findUnknownManagers(
     const policies = [view.text(field), text && parseManagerState(text)?.policyName]
     const isUsed = policies.some((policy) => typeof policy === 'string' && !['', 'none'].includes(policy.toLowerCase()))
     if (!isUsed || overridingFlag([field], flags) !== undefined) return []
-    return [waitsForDrain(MANAGERS, [field], document, ", as kubelet's current config cannot be read")]
+    return [waitsForDrain(MANAGERS, [field], document, "; kubelet's current config cannot be read")]
   })
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Which changes wait until no pod has CPUs or memory of its own. */
+/** Which changes wait for pods that have something to lose. */
 import t from 'tap'
 import { formatPath } from '../../../src/kubelet/field-path.ts'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'

@@ -61,7 +61,8 @@ export function addManagerScenarios(plane: ControlPlane, program: string): void 
         node.withoutRestart(async () => {
           await admin.create(PINNED_POD)
           await admin.kubectl('cordon', NAME)
-          const waiting = /^drain: .* waits until no pod has CPUs or memory of its own: it changes .*; pod kube-system\/managers-pinned is /
+          const waiting =
+            /^drain: .* waits until no pod has CPUs, memory or devices to lose: it changes .*; pod kube-system\/managers-pinned is /
           await node.untilSays(waiting, 1, CORDON_SEEN_MS)
         }),
       )
