@@ -108,7 +108,7 @@ export class NodeExclusives {
     return found?.kind === 'none' && this.#mayBeWrong() ? undefined : found
   }
 
-  /** What was confirmed for other fields is not for these. */
+  /** A look that was confirmed for other fields is not for these. */
   #turnTo(fields: readonly string[]): void {
     const kinds = kindsIn(fields).join()
     if (kinds === this.#kinds) return
