@@ -225,7 +225,7 @@ t.test('what systemd starts next, and what it runs now', async (t) => {
 t.test('a unit sets state files aside where the programs of its line are there', async (t) => {
   const line = '{ path=/bin/sh ; argv[]=/bin/sh -exec $PWD/kubelet-cfg-agent set-aside ; ; ignore_errors=yes ; pid=0 }'
   const { unit, dir } = world(t, `cat answer; echo "ExecStartPre=${line}"`)
-  t.match(await unit.observe(), { kind: 'known', setsStatesAside: undefined })
+  t.match(await unit.observe(), { kind: 'known', setsStatesAside: false })
   writeFileSync(join(dir, 'kubelet-cfg-agent'), '')
   t.match(await unit.observe(), { setsStatesAside: true })
 })
