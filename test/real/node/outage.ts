@@ -52,7 +52,9 @@ export function addNodeOutageScenarios(plane: ControlPlane, program: string): vo
       })
       await step('etcd is restored: the node goes back with the cluster', async () => {
         await plane.restoreEtcd(saved)
-        await node.untilRuns(51, 90_000)
+        // The watches open again from a version that is still to come. The reads that show more are
+        // spread over five minutes.
+        await node.untilRuns(51, 120_000)
         await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good }, 90_000)
       })
       await step('and follows it again', async () => {
