@@ -78,7 +78,7 @@ export function addOutageScenarios(plane: ControlPlane, program: string): void {
       })
       await step('the backup is restored: the node goes back with the cluster', async () => {
         await plane.restoreEtcd(saved)
-        await machine.untilRuns(51, 90_000)
+        await machine.untilRuns(51, 120_000)
         await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good })
       })
       await step('versions are handed out a second time, and what kubelet runs is still what the cluster says', async () => {
