@@ -11,7 +11,7 @@ import { findSkipped } from './plan-text.ts'
 
 const OF_ALL = { reason: 'validate', path: [], position: undefined } as const
 
-/** @param rollout undefined: the text is no ConfigMap, or has no rollout */
+/** @param rollout undefined: the config is in no ConfigMap, or in one without a rollout */
 export function checkPlan(report: Report, rollout: RolloutAnnotations | undefined, nowMs: number): Report {
   if (rollout?.plan === undefined || rollout.record === ROLLOUT_OFF) return report
   const findings = findFaults(rollout, nowMs)

@@ -46,7 +46,7 @@ export function evaluateIn(helper: Helper, node: NodeShown | undefined, { nowMs,
 
 /** Of a fleet. */
 const ALL_MS = 30_000
-/** So many Nodes in one message: some 500 KB. */
+/** The number of Nodes in one message, which then has some 500 KB. */
 const NODES_AT_ONCE = 200
 const isEach = listOf(isComputationResult)
 

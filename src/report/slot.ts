@@ -129,9 +129,8 @@ function isNewOfConfigMap(pause: PausedBy, before: PausedBy | undefined): boolea
  */
 function isFall(snapshot: Snapshot, condition: Condition, before: Slot | undefined): boolean {
   if (before === undefined) return false
-  if (isOf(condition, 'start') && !isOf(before.condition, 'start') && hasOwnTurn(snapshot, before)) return false
   if (isOf(condition, 'fall', 'fallen')) return true
-  if (isOf(condition, 'start') && !isOf(before.condition, 'start')) return true
+  if (isOf(condition, 'start') && !isOf(before.condition, 'start')) return !hasOwnTurn(snapshot, before)
   return before.isFalling && (isAhead(before.atUs, snapshot.now.monotonicUs) || isOf(before.condition, 'fall', 'fallen', 'start'))
 }
 

@@ -68,7 +68,7 @@ export function findManagerChanges(compared: Compared, document: Pick<ConfigDocu
   return changes.flatMap(({ path, risk }): Finding[] => {
     const row = ROWS.get(path.join('.')) ?? ROWS.get(String(path[0]))
     if (row === undefined || risk === 'none' || overridingFlag(path, flags) !== undefined || !row(sides)) return []
-    return [waitsForDrain(MANAGERS, path, document, ', once no pod has any to lose')]
+    return [waitsForDrain(MANAGERS, path, document, ', once no pod has CPUs, memory or devices to lose')]
   })
 }
 
