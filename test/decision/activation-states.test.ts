@@ -66,7 +66,10 @@ t.test('what changes the managers of kubelet waits until no pod has CPUs or memo
   t.match(detailOf({ exclusives: none }), { phase: 'drain', detail: /until the node is drained: it changes maxPods; whether/ })
   const alone = { accepted: new Map([[keyOf(A), { drain: [], managers: ['cpuManagerPolicy'] }]]) }
   t.match(decide({ ...wanted, ...alone, drained: false, exclusives: none }), { kind: 'activate' }, 'nobody has to cordon a node for it')
-  t.match(detailOf({ ...alone, exclusives: { kind: 'unknown', why: 'EIO' } }), { phase: 'drain', detail: /one has is not known: EIO; the condition/ })
+  t.match(detailOf({ ...alone, exclusives: { kind: 'unknown', why: 'EIO' } }), {
+    phase: 'drain',
+    detail: /one has is not known: EIO; the condition/,
+  })
   const sick = {
     invocationId: 'i',
     key: keyOf('local'),
