@@ -833,6 +833,17 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'drop-in', journal: true },
   },
+  'a config resets the node, which another one makes seem at fault, and is refused while it is tried again': schedule(
+    810013312,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [83, { kind: 'assign', name: 'red' }],
+    [10, { kind: 'reboot' }],
+    [51, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+    [0, { kind: 'reboot' }],
+    [28, { kind: 'recreate-node' }],
+    [729, { kind: 'edit', name: 'red', behaviour: 'resets-node' }],
+    [271, { kind: 'assign', name: 'red' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
