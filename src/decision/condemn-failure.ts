@@ -23,7 +23,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSituation } from './target.ts'
 import { findTrialFailure } from './trial.ts'
-import { type ConfigFailure, findByKey, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
+import { type ConfigFailure, findByKey, findFormer, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 
@@ -112,7 +112,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { key, source } = failed
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure
-  const retrial = findSuspended(snapshot, key)
+  const retrial = findSuspended(snapshot, key) ?? findFormer(snapshot, key)
   // Rule 42: a config may have killed the runtime, and may be its victim.
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
   const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isRuntimes
@@ -211,7 +211,7 @@ function hasProvedItself(snapshot: Snapshot, key: TrialKey): boolean {
 }
 
 /** Only the last trial that passed is recorded, but what was promoted has passed one, too. */
-function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
+export function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
   const wasPromoted = [snapshot.lastKnownGood, snapshot.previous].some((held) => held.source !== 'local' && held.content === content)
   return findSuspended(snapshot, key) === undefined && (wasPromoted || hasPassed(snapshot, key))
 }

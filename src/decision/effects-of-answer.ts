@@ -5,12 +5,13 @@
  */
 
 import { describeSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import type { Instant } from '../values/durations.ts'
 import { type CommandEffect, history, log, putRestarts, type StateEffect } from './effects.ts'
 import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StepOf } from './step.ts'
-import type { Acceptance, PreflightResult } from './verdict.ts'
+import { type Acceptance, findFormer, type PreflightResult, type Verdict } from './verdict.ts'
 
 export interface PreflightAnswer {
   readonly result: PreflightResult
@@ -27,9 +28,11 @@ export interface PreflightAnswer {
 export function effectsOfPreflight(
   { source, key }: StepOf<'preflight'>,
   { result, basis, localConfig, at }: PreflightAnswer,
-  { verdicts, accepted, running }: Snapshot,
+  snapshot: Snapshot,
 ): readonly StateEffect[] {
+  const { verdicts, accepted, running } = snapshot
   const before = verdicts.get(key)
+  const former = findFormer(snapshot, key)
   const restsOn = { basis, ...(localConfig !== undefined && { localConfig }) }
   switch (result.kind) {
     case 'pending':
@@ -51,7 +54,7 @@ export function effectsOfPreflight(
           },
         },
         ...(before?.state === 'refused'
-          ? [history('retrying', undefined, source, why), log('info', why, { source }), { kind: 'remove-verdict', key } as const]
+          ? [history('retrying', undefined, source, why), log('info', why, { source }), lift(key, former)]
           : []),
       ]
     }
@@ -67,10 +70,17 @@ export function effectsOfPreflight(
               history('rejected', source, undefined, detail),
               log('error', `failed to ${reason} ${source === 'local' ? 'local ' : ''}config${rendered}: ${detail}`, { source }),
             ]),
-        { kind: 'write-verdict', verdict: { key, state: 'refused', reason, detail, source, atWallMs: at.wallMs, ...restsOn } },
+        {
+          kind: 'write-verdict',
+          verdict: { key, state: 'refused', reason, detail, source, atWallMs: at.wallMs, ...restsOn, ...(former && { former }) },
+        },
       ]
     }
   }
+}
+
+function lift(key: TrialKey, former: Verdict | undefined): StateEffect {
+  return former === undefined ? { kind: 'remove-verdict', key } : { kind: 'write-verdict', verdict: { ...former, suspended: true } }
 }
 
 function noteRemarks({ remarks }: Extract<PreflightResult, { kind: 'accepted' }>): Pick<Acceptance, 'remarks'> {

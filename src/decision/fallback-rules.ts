@@ -11,13 +11,14 @@ import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { findNodePause, findPause } from './find-pause.ts'
+import { forgiveOnce, isOpen, PAUSES_US } from './forgiveness.ts'
 import { isLocalAssigned } from './left.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { findByKey, findSuspended, REASONS, type Verdict } from './verdict.ts'
+import { findByKey, findFormer, findSuspended, REASONS, type Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
@@ -58,13 +59,14 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
   const blamed = findBlamed(target, candidates)
   // Another config that is healthy for a minute says nothing of one that is healthy for longer
-  // before it exits.
-  const isOpen = ({ state, recurring }: Verdict) => state === 'provisional' && (target.atFault || recurring !== true)
-  const provisional = suspects.filter((verdict) => isOpen(verdict) && verdict !== blamed)
+  // before it exits, nor of one with which the node resets.
+  const mayBeNodes = ({ recurring, reason }: Verdict) => target.atFault || (recurring !== true && reason !== 'reboots')
+  const provisional = suspects.filter((verdict) => isOpen(verdict) && mayBeNodes(verdict) && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   if (!target.atFault) return { kind: 'forgive', drop: provisional.map(({ key }) => key), requested: false, why }
   return forgiveOnce(
+    snapshot,
     provisional.filter((verdict) => verdict === target.verdict || verdict.acquitted !== true),
     why,
     { healthy: target.verdict?.key ?? target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
@@ -139,7 +141,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const restsOn = findRest(situation)
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
-  const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
+  const provisional = candidates.flatMap(({ verdict }) => (verdict !== undefined && isOpen(verdict) ? [verdict] : []))
   // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)
   if (provisional.every(isRest)) return undefined
@@ -148,8 +150,8 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   // others are tried first without it.
   const second = provisional.filter(({ acquitted, yielded }) => acquitted === true && yielded !== true)
   const first = provisional.filter((verdict) => !second.includes(verdict))
-  if (first.every(isRest)) return forgiveOnce(provisional, why)
-  return forgiveOnce(first, why, { keep: second.map((verdict) => ({ ...verdict, yielded: true })) })
+  if (first.every(isRest)) return forgiveOnce(snapshot, provisional, why)
+  return forgiveOnce(snapshot, first, why, { keep: second.map((verdict) => ({ ...verdict, yielded: true })) })
 }
 
 /**
@@ -165,27 +167,6 @@ function findRest({ snapshot, unit, target, candidates }: TargetSituation): Tria
   const verdict = findByKey(snapshot.verdicts, next)
   const isLeft = candidates.every((candidate) => candidate.verdict !== undefined || candidate.key === target.key)
   return isLeft && next !== target.key && verdict?.state === 'provisional' ? next : undefined
-}
-
-interface ForgivenessContext {
-  /** With which kubelet is healthy now. undefined: with none. */
-  readonly healthy?: TrialKey
-  /** Verdicts that stay in force. */
-  readonly keep?: readonly Verdict[]
-}
-
-/**
- * A config that never passed a trial here may have left a file that made the others fail. So its
- * verdict is suspended and not dropped: it has no more tries than a config that had proved itself.
- */
-function forgiveOnce(verdicts: readonly Verdict[], why: string, { healthy, keep = [] }: ForgivenessContext = {}): Step | undefined {
-  const isSuspect = ({ key, source, doubtful, acquitted }: Verdict) =>
-    source !== 'local' && (acquitted === true || (doubtful !== true && key !== healthy))
-  const suspend = verdicts
-    .filter(isSuspect)
-    .map((verdict): Verdict => ({ ...verdict, acquitted: true, doubtful: true, retrials: verdict.retrials ?? 1 }))
-  const drop = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
-  return verdicts.length === 0 ? undefined : { kind: 'forgive', drop, suspend, keep, requested: false, why }
 }
 
 /**
@@ -215,14 +196,16 @@ export function retryLocal({ snapshot, unit, target }: TargetSituation): Step | 
 /** Kubelet has been healthy with local for a whole trial: nothing is left to go back to. */
 export function finishReturn({ snapshot, unit, target }: TargetSituation): Step | undefined {
   if (!isLocalAssigned(snapshot) || target.source !== 'local') return undefined
-  if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key))
-    return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet is healthy with the local config that was refused' }
+  if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key)) {
+    const former = findFormer(snapshot, target.key)
+    const [drop, suspend] = former === undefined ? [[target.key], []] : [[], [former]]
+    return { kind: 'forgive', drop, suspend, requested: false, why: 'kubelet is healthy with the local config that was refused' }
+  }
   const { wiring } = unit
   if (wiring.kind !== 'ready' || ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true)) return undefined
   return measureHealth(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key, wiring } : undefined
 }
 
-const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
 /** Each further pause is twice the one before, between these. */
 const FIRST_FURTHER_US = 12 * HOUR_US
 const LAST_FURTHER_US = 96 * HOUR_US

@@ -227,8 +227,9 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
     return { fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false, ...free }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
-  // verdict to every config. The config that kubelet is healthy with is better than any.
-  const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
+  // verdict to every config. The config that kubelet is healthy with is better than any. Where the
+  // node resets with one, it would not rest.
+  const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional' && verdict.reason !== 'reboots')
   const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
   const rest =
     provisional.find((candidate) => isHealthyWith(snapshot, candidate)) ??

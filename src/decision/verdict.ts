@@ -48,7 +48,7 @@ export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> 
  * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator
  * rolled it back.
  */
-export const isVerdict = shape({
+const FIELDS = {
   key: isTrialKey,
   state: oneOf('refused', 'provisional', 'confirmed'),
   reason: isFailureReason,
@@ -105,6 +105,14 @@ export const isVerdict = shape({
   yielded: optional(isFlag),
   /** The config is being tried again: the verdict is not in force. */
   suspended: optional(isFlag),
+}
+export const isVerdict = shape({
+  ...FIELDS,
+  /**
+   * On a refusal: what the config had failed with, for a refusal undoes none of its tries. It is
+   * tried again once preflight accepts it.
+   */
+  former: optional(shape(FIELDS)),
 })
 export type Verdict = TypeOf<typeof isVerdict>
 
@@ -115,9 +123,9 @@ const KEPT = 100
  * The cost of forgetting a verdict: a preflight (0), a restart (1), or damage that no restart
  * undoes (2).
  */
-function rank({ state, damage }: Verdict): 0 | 1 | 2 {
+function rank({ state, damage, former }: Verdict): 0 | 1 | 2 {
   if (damage === 'one-way') return 2
-  return state === 'refused' ? 0 : 1
+  return state === 'refused' && former === undefined ? 0 : 1
 }
 
 /**
@@ -226,6 +234,19 @@ export function findVerdict({ verdicts, proven }: Judged, content: ContentHash, 
 /** The verdict that is not in force while its config is tried again. */
 export function findSuspended({ suspendedVerdicts }: { readonly suspendedVerdicts: Verdicts }, key: TrialKey): Verdict | undefined {
   return findByKey(suspendedVerdicts, key)
+}
+
+interface Remembered {
+  readonly verdicts: Verdicts
+  readonly suspendedVerdicts: Verdicts
+}
+
+/** The failure that a config is tried again after, also while preflight refuses it. */
+export function findFormer({ verdicts, suspendedVerdicts }: Remembered, key: TrialKey): Verdict | undefined {
+  const verdict = verdicts.get(key) ?? suspendedVerdicts.get(key)
+  if (verdict?.state === 'provisional') return verdict
+  // Kubelet may be known by another name since.
+  return verdict?.former && { ...verdict.former, key }
 }
 
 /**

@@ -256,10 +256,11 @@ t.test('refusals are forgotten before failures, and damage that no restart undoe
   const harmful: Verdict = { ...verdict('harmful', 'confirmed'), damage: 'one-way' }
   records.writeVerdict(harmful)
   records.writeVerdict(verdict('failed', 'confirmed'))
+  records.writeVerdict({ ...verdict('failed-before', 'refused'), former: verdict('failed-before') })
   for (let index = 0; index < 150; index += 1) records.writeVerdict(verdict(`refused-${index}`, 'refused'))
   t.equal(records.verdicts().size, 100)
-  for (const key of ['harmful', 'failed', 'refused-149', 'refused-52']) t.ok(records.verdicts().has(key), key)
-  t.notOk(records.verdicts().has('refused-51'))
+  for (const key of ['harmful', 'failed', 'failed-before', 'refused-149', 'refused-53']) t.ok(records.verdicts().has(key), key)
+  t.notOk(records.verdicts().has('refused-52'))
   const written = JSON.parse(files.read(`${META}/verdicts`)?.toString() ?? '') as readonly Verdict[]
   t.same(written.at(-1), harmful, 'an agent that keeps only the last ones keeps it, too')
 

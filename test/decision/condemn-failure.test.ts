@@ -306,6 +306,8 @@ t.test('a verdict keeps what an earlier try has shown', async (t) => {
   const none = { acquitted: undefined, recurring: undefined, anyKubelet: undefined, retrials: undefined, evidence: undefined }
   t.match(judge(), none)
   t.match(judge(tried({})), none)
+  const refused = judged(verdict('local', 'refused', { former: verdict('local', 'provisional', known) }))
+  t.match(judge(refused, {}, LOCAL), known, 'also where local ran in spite of a refusal')
   for (const facts of [{ recurring: true }, { anyKubelet: true }, { evidence: 'lease' }] as const) t.match(judge({}, facts), facts)
 })
 

@@ -11,6 +11,8 @@ import { A, accepts, B, BOOT, contentOf, health, judged, keyOf, NOW_US, restartT
 
 const AT = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 7 }
 const ACCEPTED = { kind: 'accepted', remarks: [], drain: [] } as const
+/** B, with which the node resets, is tried again. */
+const RESETS = verdict(B, 'provisional', { reason: 'reboots', doubtful: true, retrials: 2, suspended: true })
 const REFUSED = { kind: 'refused', reason: 'validate', detail: 'maxPods: must not be negative' } as const
 
 function stepFor(source: ConfigSource): StepOf<'preflight'> {
@@ -69,6 +71,16 @@ t.test('a config that preflight accepts', (t) => {
         { kind: 'remove-verdict', key: keyOf(B) },
       ],
     ],
+    [
+      'it had been refused while it was tried again',
+      answered(ACCEPTED, judged(verdict(B, 'refused', { former: { ...RESETS, key: 'as named by an earlier agent' } }))),
+      [
+        remembers({}),
+        { kind: 'append-history', transition: { kind: 'retrying', from: undefined, to: B, why: lifted } },
+        logs('info', lifted),
+        { kind: 'write-verdict', verdict: RESETS },
+      ],
+    ],
     ['it had failed, and that verdict stays', answered(ACCEPTED, judged(verdict(B, 'confirmed'))), [remembers({})]],
   ]
   for (const [what, actual, expected] of cases) t.strictSame(actual, expected, what)
@@ -100,6 +112,26 @@ t.test('a config that preflight refuses', (t) => {
       'it had failed with the same words',
       answered(REFUSED, judged(verdict(B, 'confirmed', { detail: REFUSED.detail }))),
       [forgets(), rejects(), logs('error', `failed to validate config: ${REFUSED.detail}`), refuses()],
+    ],
+    [
+      'it is tried again, and none of its tries is lost',
+      answered(REFUSED, { suspendedVerdicts: new Map([[keyOf(B), RESETS]]) }),
+      [forgets(), rejects(), logs('error', `failed to validate config: ${REFUSED.detail}`), refuses({ former: RESETS })],
+    ],
+    [
+      'the same, once more',
+      answered(REFUSED, judged(verdict(B, 'refused', { detail: REFUSED.detail, former: RESETS }))),
+      [forgets(), refuses({ former: RESETS })],
+    ],
+    [
+      'it had failed as everything had',
+      answered(REFUSED, judged(verdict(B, 'provisional', { retrials: 2 }))),
+      [
+        forgets(),
+        rejects(),
+        logs('error', `failed to validate config: ${REFUSED.detail}`),
+        refuses({ former: verdict(B, 'provisional', { retrials: 2 }) }),
+      ],
     ],
     [
       'the local config',

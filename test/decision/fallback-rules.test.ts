@@ -11,6 +11,7 @@ import {
   accepts,
   assignedTo,
   B,
+  C,
   crashing,
   decide,
   fallenBack,
@@ -87,9 +88,10 @@ t.test('what a fallback teaches', async (t) => {
 
   t.test('once: what a config left on the node may be what the others failed with', async (t) => {
     const proved = { doubtful: true } as const
-    const failed = (facts: Partial<Verdict>) =>
+    const failed = (facts: Partial<Verdict>, more: Partial<Snapshot> = {}) =>
       fallenBack({
         ...healthyFor(POLICY.toleranceUs),
+        ...more,
         ...judged(
           verdict(B, 'provisional', { atWallMs: 1_700_000_000_000, ...facts }),
           verdict(A, 'provisional', proved),
@@ -104,12 +106,10 @@ t.test('what a fallback teaches', async (t) => {
     t.same([second.drop, second.suspend], [[keyOf(A), keyOf('local')], []])
     const after = look(failed({ acquitted: true, doubtful: true, retrials: 1 }), second, () => false)
     t.match(nextStep(after), { kind: 'wait', detail: /is tried again \(2 of 3\) when kubelet has been healthy for 1h/ })
-    const third = nextStep(failed(proved))
-    t.match(
-      third,
-      { kind: 'forgive', drop: [keyOf(B), keyOf(A), keyOf('local')], suspend: { length: 0 } },
-      'what passed a trial here is forgiven',
-    )
+    const forgotten = { kind: 'forgive', drop: [keyOf(B), keyOf(A), keyOf('local')], suspend: { length: 0 } } as const
+    t.match(nextStep(failed(proved, { proven: keyOf(B) })), forgotten, 'what passed a trial here is forgiven')
+    t.match(nextStep(failed(proved, { previous: hold(B) })), forgotten, 'also long ago')
+    t.match(nextStep(failed(proved)), { drop: forgotten.drop.slice(1), suspend: [{ key: keyOf(B), retrials: 1 }] }, 'but not for a doubt')
   })
 
   t.test('that the wanted config failed, once what it left behind is gone (rule 50)', async (t) => {
@@ -283,6 +283,32 @@ t.test('the node is at fault', async (t) => {
   })
 })
 
+t.test('a config with which the node resets is let go a few times only, though the node seems at fault', async (t) => {
+  const others = [verdict(A, 'provisional', { doubtful: true }), verdict('local', 'provisional')]
+  const resets = (facts: Partial<Verdict>) => verdict(B, 'provisional', { reason: 'reboots', doubtful: true, ...facts })
+  const release = (facts: Partial<Verdict>, more: Partial<Snapshot>) => {
+    const step = nextStep(fallenBack({ ...judged(resets(facts), ...others), ...more }))
+    return step.kind === 'forgive' ? step.suspend?.map(({ key, retrials }) => [key, retrials]) : step.kind
+  }
+  const trialAgo = NOW_US - POLICY.trialUs
+  const well = { ...runs(A, { startedAgoUs: POLICY.trialUs }), health: health(A, { healthySinceUs: trialAgo }) }
+  const down = crashing(A, { exits: 50, subjectSinceUs: NOW_US - 3 * POLICY.trialUs })
+  for (const [what, more] of Object.entries({ well, down })) {
+    t.strictSame(release({}, more), [[keyOf(B), 1]], `${what}: each time is a try`)
+    t.strictSame(release({ retrials: 2 }, more), [[keyOf(B), 3]], `${what}: also after others`)
+    t.strictSame(release({ retrials: 3 }, more), [], `${what}: and no more after three`)
+  }
+  t.strictSame(release({ acquitted: true, yielded: true, retrials: 1 }, down), [[keyOf(B), 2]], 'also where nothing gets well')
+  t.strictSame(release({ acquitted: true, yielded: true, retrials: 3 }, down), [], 'for however long')
+  const short = { ...runs(A, { startedAgoUs: POLICY.toleranceUs }), health: health(A, { healthySinceUs: NOW_US - POLICY.toleranceUs }) }
+  t.strictSame(release({ retrials: 3 }, short), [], 'the others do not wait for it')
+
+  const left = { left: [hold(C)], lastKnownGood: LOCAL, previous: LOCAL, ...runs(B), health: health(B) }
+  const beside = (facts: Partial<Verdict>) => nextStep(inTrial({ ...left, ...judged(verdict(C, 'provisional', facts)) }))
+  t.match(beside({}), { kind: 'forgive', drop: [keyOf(C)] })
+  t.not(beside({ reason: 'reboots' }).kind, 'forgive', 'nor is it at all since another one is well')
+})
+
 type Facts = Partial<Snapshot>
 
 const FAILED = verdict('local', 'provisional', { localConfig: 'old' })
@@ -335,4 +361,6 @@ t.test('a refusal of local is forgotten once kubelet is well with it', async (t)
     why: /healthy with the local config that was refused/,
   })
   t.not(decide({ ...returned, health: health('local', { healthySinceUs: NOW_US - SECOND_US }) }).kind, 'forgive', 'not before')
+  const failed = decide({ ...returned, ...judged(verdict('local', 'refused', { former: FAILED })) })
+  t.match(failed, { kind: 'forgive', drop: { length: 0 }, suspend: [FAILED] }, 'but not what it had failed with')
 })

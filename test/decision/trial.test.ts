@@ -7,11 +7,13 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
 import { describeTrial, isSteady, measureTrial } from '../../src/decision/trial.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { LOCAL } from '../../src/subject/config-source.ts'
 import {
   A,
   assignedTo,
   B,
   BOOT,
+  C,
   contentOf,
   HOUR_US,
   health,
@@ -236,6 +238,9 @@ t.test('a node on which everything failed does not rest on it, though kubelet is
   const left = (reason: Verdict['reason']) => inTrial({ ...well, ...judged(...others, verdict(B, 'provisional', { reason })) })
   t.match(nextStep(left('reboots')), { kind: 'activate', target: A })
   t.match(nextStep(left('crash-loop')), { kind: 'forgive' }, 'unlike on one that kubelet is well with again')
+  const beforeLocal = { left: [hold(B)], ...wants(C), ...assignedTo(C), lastKnownGood: LOCAL, previous: LOCAL }
+  const all = judged(verdict(C, 'provisional'), verdict('local', 'provisional'), verdict(B, 'provisional', { reason: 'reboots' }))
+  t.match(nextStep(inTrial({ ...beforeLocal, ...all })), { kind: 'activate', target: 'local' }, 'also where a return to local left it')
 })
 
 t.test('boots are forgotten with the trial, and where all is forgiven', async (t) => {

@@ -833,6 +833,26 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'drop-in', journal: true },
   },
+  'a config resets the node, which another one makes seem at fault, and is refused while it is tried again': schedule(
+    810013312,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [83, { kind: 'assign', name: 'red' }],
+    [10, { kind: 'reboot' }],
+    [51, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+    [0, { kind: 'reboot' }],
+    [28, { kind: 'recreate-node' }],
+    [729, { kind: 'edit', name: 'red', behaviour: 'resets-node' }],
+    [271, { kind: 'assign', name: 'red' }],
+  ),
+  'a config that a return to local left resets the node, and everything else fails for a while': schedule(
+    810013312,
+    ...ASSIGN,
+    [600, { kind: 'edit', name: 'red', behaviour: 'resets-node' }],
+    [40, { kind: 'recreate-node' }],
+    [0, { kind: 'edit', name: 'blue', behaviour: 'crash-at-start' }],
+    [1, { kind: 'assign', name: 'blue' }],
+    [300, { kind: 'node-fault', seconds: 150 }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
