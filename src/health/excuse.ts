@@ -109,6 +109,14 @@ function wasSilent({ known, unit, interval, policy }: Fold<Excuse & Looks>): boo
   return (!interval.gap || isJustAfter) && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 
+/**
+ * The runtime may have been silent between the last look and this one, whether that excuses kubelet
+ * or not. What fails by then leaves a doubt.
+ */
+export function mayLackRuntime({ known, sample }: Fold<Pick<Excuse, 'runtimeDownSinceUs'>>): boolean {
+  return sample.changesRuntime !== true && (sample.runtimeUp === false || known?.runtimeDownSinceUs !== undefined)
+}
+
 /** Rule 38: a runtime that answers now and then does not excuse for ever, either. */
 export function isExcuseUsedUp(excused: ExcusedExits | undefined, nowUs: number): boolean {
   return excused !== undefined && excused.count >= MOST_EXCUSED_EXITS && nowUs - excused.sinceUs >= RUNTIME_EXCUSE_US

@@ -7,8 +7,8 @@
 import { contentOfKey, isTrialKey, type TrialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { HOUR_US } from '../values/durations.ts'
-import { isNumber, isText, listOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
-import type { Excuse, Excused } from './excuse.ts'
+import { isFlag, isNumber, isText, listOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
+import { type Excuse, type Excused, mayLackRuntime } from './excuse.ts'
 import type { Illness } from './illness.ts'
 import { chargeExits, type Fold, type HealthPolicy, type Looks } from './looks.ts'
 import type { Process, ProcessHealth } from './process.ts'
@@ -45,6 +45,8 @@ const isKubeletExit = shape({
   words: optional(isText),
   /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */
   killedBy: optional(isText),
+  /** The container runtime may have been the reason, although it did not excuse this exit. */
+  lackedRuntime: optional(isFlag),
 })
 export type KubeletExit = TypeOf<typeof isKubeletExit>
 
@@ -74,6 +76,8 @@ interface NewExits {
   readonly unseen: number
   /** The process of the unit's invocation has ended, and no look found that before. */
   readonly seen: boolean
+  /** See `KubeletExit`. */
+  readonly lackedRuntime?: boolean
 }
 
 interface ExitContext {
@@ -110,10 +114,12 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
   const isSeenCharged = isCharged && hasExited && !excused.down && (same !== undefined || starts.starts > 0)
   const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
   const countsExcused = !interval.gap && same?.started === true && sample.portTaken === undefined
+  const lackedRuntime = mayLackRuntime(fold) || known?.lackedRuntime === true
   const former = excused.subject ? undefined : findFormer(fold)
   const ofFormer = former && {
     unseen: news.unseen - unseen,
     seen: hasExited && !excused.down && unit.invocationId === former.invocationId,
+    lackedRuntime,
   }
   const aged = known && { ...known, recentExits: ageExits(known, nowUs - known.lastSampleUs) }
   const logged = former && ofFormer && aged ? { ...aged, recentExits: logExits(aged, fold, former.key, ofFormer) } : aged
@@ -123,7 +129,7 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
       exits: isSettled ? 0 : before + unseen + Number(seen),
       pausedExits: isSettled ? undefined : same?.pausedExits,
       exitSeenOf: isJudged ? unit.invocationId : known?.exitSeenOf,
-      recentExits: logExits(logged, fold, subject, { unseen, seen }),
+      recentExits: logExits(logged, fold, subject, { unseen, seen, lackedRuntime }),
     },
     ofProcess: isOfWhatRanLast(known, unit) ? news.unseen + Number(hasExited && !excused.down) : 0,
     excused: countsExcused ? (excused.subject ? news.unseen : 0) + Number(hasExited && excused.down) : 0,
@@ -213,20 +219,21 @@ export function logExits(
   before: Pick<Exits & Starts & Process, 'recentExits' | 'invocationId' | 'exitSeenOf' | 'process'> | undefined,
   { unit, nowUs: atUs }: Pick<Fold<unknown>, 'unit' | 'nowUs'>,
   key: TrialKey,
-  { unseen, seen }: NewExits,
+  { unseen, seen, lackedRuntime }: NewExits,
 ): readonly KubeletExit[] {
   const log = before?.recentExits ?? []
   // The first of them is that of the process which the last look found alive.
   const ended = before !== undefined && unseen > 0 && isAlive(before) ? [before] : []
   const count = Math.min(EXITS_THAT_FAIL, unseen - ended.length)
+  const mark = lackedRuntime === true ? { lackedRuntime } : {}
   return keepLatest([
     ...log,
     ...ended.map(({ invocationId, process }): KubeletExit => {
       const startedAtUs = process?.invocationId === invocationId ? process.startedAtUs : undefined
-      return { key, invocationId, startedAtUs, atUs }
+      return { key, invocationId, startedAtUs, atUs, ...mark }
     }),
-    ...Array.from({ length: count }, (): KubeletExit => ({ key, invocationId: '', atUs })),
-    ...(seen ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs, killedBy: unit.killedBy }] : []),
+    ...Array.from({ length: count }, (): KubeletExit => ({ key, invocationId: '', atUs, ...mark })),
+    ...(seen ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs, killedBy: unit.killedBy, ...mark }] : []),
   ])
 }
 

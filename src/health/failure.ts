@@ -3,6 +3,7 @@
  * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
  * time, on trial or long promoted. Pure.
  */
+import { contentOfKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { isExcused, isExcuseUsedUp } from './excuse.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits, isStartRefused } from './exits.ts'
@@ -45,29 +46,38 @@ function findExits(
   const nowUs = at.monotonicUs
   const varying = countVaryingExits(record, nowUs, policy)
   const exits = Math.max(record.exits, varying)
-  const doubt: Pick<HealthFailure, 'doubtful'> = wasAddressTaken(record) ? { doubtful: true } : {}
-  const failure = { reason: 'crash-loop', damage: 'transient', ...doubt } as const
-  // Rule 21: two exits with the same last words are a crash loop. But without its runtime, kubelet
-  // exits with the same last words whatever its config.
+  // Rule 21: two exits with the same last words are a crash loop, where the runtime is not the
+  // reason for them.
   const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, nowUs)
   // Rule 20: so are as many exits as the limit, unless kubelet has been healthy for a while by now.
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, nowUs, policy))
-    return { ...failure, detail: withLastWords(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
+    return { ...failByExits(record, `kubelet exited ${exits} times`, exits), ...(varying > 0 && { anyKubelet: true }) }
   // Rule 22: systemd has given kubelet up, however many exits there were.
   if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
-    return { ...failure, detail: withLastWords(`systemd gave kubelet up: ${unit.summary}`, record) }
+    return failByExits(record, `systemd gave kubelet up: ${unit.summary}`, record.exits)
   const recurring = countRecurringExits(record, nowUs)
   return recurring?.failed === true && !recurring.isOver
-    ? { ...failure, detail: withLastWords(describeRecurringExits(recurring), record), recurring: true }
+    ? { ...failByExits(record, describeRecurringExits(recurring), recurring.exits), recurring: true }
     : undefined
+}
+
+/** @param counted how many of the latest exits make the failure */
+function failByExits(record: HealthRecord, what: string, counted: number): HealthFailure {
+  const { recentExits = [], subject } = record
+  const own = recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
+  const those = counted === 0 ? [] : own.slice(-counted)
+  // Without its runtime, kubelet exits whatever its config.
+  const isRuntimes = record.lackedRuntime === true || those.some(({ lackedRuntime }) => lackedRuntime === true)
+  const isDoubtful = isRuntimes || wasAddressTaken(record)
+  return { reason: 'crash-loop', detail: withLastWords(what, record), damage: 'transient', ...(isDoubtful && { doubtful: true }) }
 }
 
 /**
  * Rule 31: one that was never healthy has until the start deadline, and one that was the tolerance.
  */
 function findIllness(record: HealthRecord, nowUs: number, policy: HealthPolicy): HealthFailure | undefined {
-  const { unhealthySinceUs, wasHealthy, strangerHadPort, lastDetail } = record
+  const { unhealthySinceUs, wasHealthy, strangerHadPort, lackedRuntime, lastDetail } = record
   const illUs = nowUs - (unhealthySinceUs ?? nowUs)
   if (illUs <= (wasHealthy ? policy.toleranceUs : policy.startDeadlineUs)) return undefined
   const seconds = Math.round(illUs / 1e6)
@@ -75,6 +85,6 @@ function findIllness(record: HealthRecord, nowUs: number, policy: HealthPolicy):
     reason: wasHealthy ? 'ill-health' : 'start-deadline',
     detail: `kubelet was not healthy ${wasHealthy ? `for ${seconds} s` : `${seconds} s after its start`}: ${lastDetail}`,
     damage: 'transient',
-    ...(strangerHadPort === true && { doubtful: true }),
+    ...((strangerHadPort === true || lackedRuntime === true) && { doubtful: true }),
   }
 }

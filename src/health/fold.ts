@@ -51,13 +51,13 @@ export function recordSample(
   const { hasBegun, ...starts } = foldStarts(fold)
   const excused = findExcused(fold, starts)
   const condition = classifySample(sample, { hasBegun, runsSubject, isExcused: excused.subject })
-  const illness = foldIllness(fold, condition)
+  // Without a health port, all that is known is that it runs: it may still ask for its runtime.
+  const isUp = condition === 'healthy' && (healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
+  const illness = foldIllness(fold, condition, isUp)
   // Rule 19: a config that ran for a whole trial without a break starts again at zero. Three
   // crashes in a year are not a crash loop.
   const isSettled = healthyForUs(illness.healthySinceUs, unit.startedAtUs, nowUs) >= policy.trialUs
   const judged = foldExits(fold, { starts, excused, condition, isSettled })
-  // Without a health port, all that is known is that it runs: it may still ask for its runtime.
-  const isUp = condition === 'healthy' && (healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   return {
     bootId: at.bootId,
     ...starts,

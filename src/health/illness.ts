@@ -4,7 +4,7 @@
  */
 import type { TrialKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
-import type { Excuse } from './excuse.ts'
+import { type Excuse, mayLackRuntime } from './excuse.ts'
 import { type Fold, type HealthPolicy, illSinceUs } from './looks.ts'
 import { isStrangers, type SampleHealth } from './sample.ts'
 
@@ -32,6 +32,11 @@ export const isIllness = shape({
    * they know when they let go of it.
    */
   strangerHadPort: optional(isFlag),
+  /**
+   * The container runtime did not answer at a look since the process or the illness began, or at
+   * the one before, whether that excused kubelet or not. Kubelet has not been up since.
+   */
+  lackedRuntime: optional(isFlag),
 })
 export type Illness = TypeOf<typeof isIllness>
 
@@ -67,8 +72,12 @@ export function followTimes(
   }
 }
 
-/** The illness of the config that kubelet starts with next. */
-export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition: SampleHealth): Illness {
+/**
+ * The illness of the config that kubelet starts with next.
+ *
+ * @param isUp kubelet needs its runtime no longer to start
+ */
+export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition: SampleHealth, isUp: boolean): Illness {
   const { known, same, ofProcess, sample, unit, subject, interval, isAutomatic } = fold
   // Rule 29: an operator who restarts kubelet gives it its start deadline again. Systemd, which
   // counts its own restarts, does not.
@@ -78,6 +87,7 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
   const illBeforeUs = goesOn ? same?.unhealthySinceUs : undefined
   const times = followTimes(same, condition, fold, { isSame: ofProcess !== undefined, illBeforeUs })
   const hadStranger = isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort === true)
+  const hasLacked = (ofProcess !== undefined || illBeforeUs !== undefined) && same?.lackedRuntime === true
   // The record of the process has it from before the config became what kubelet starts with next,
   // too.
   const process = known?.process
@@ -89,6 +99,7 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
     wasHealthy: times.wasHealthy || wasHealthy,
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
     strangerHadPort: (unhealthySinceUs !== undefined && hadStranger) || undefined,
+    lackedRuntime: (!isUp && (hasLacked || mayLackRuntime(fold))) || undefined,
   }
 }
 

@@ -67,12 +67,14 @@ export function withLastWords(what: string, record: ExitRecord): string {
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
  * of its start, and one start right after the other exit. That is a crash loop. The words of a
- * process before a signal ended it do not explain its end.
+ * process before a signal ended it do not explain its end, and without its runtime, kubelet has the
+ * same last words whatever its config.
  */
 export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {
   const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)
   if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false
   if (before.killedBy !== undefined || after.killedBy !== undefined) return false
+  if (before.lackedRuntime === true || after.lackedRuntime === true) return false
   const isNext = after.startedAtUs - before.atUs < MINUTE_US
   return isNext && isAtStart(before) && isAtStart(after) && isSameCause(before.words, after.words)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The log of exits: ten of each config, however they alternate. */
 import t from 'tap'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import {
   ageExits,
   countRecurringExits,
@@ -14,7 +15,20 @@ import {
 } from '../../src/health/exits.ts'
 import { expectStart, forgetExits, type HealthRecord } from '../../src/health/fold.ts'
 import { trialKey } from '../../src/subject/trial-key.ts'
-import { A, B, HOUR_US, health, KUBELET, MINUTE_US, NOW_US, POLICY, keyOf as sourceKey, unit } from '../decision/snapshots.ts'
+import {
+  A,
+  B,
+  contentOf,
+  HOUR_US,
+  health,
+  KUBELET,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  SECOND_US,
+  keyOf as sourceKey,
+  unit,
+} from '../decision/snapshots.ts'
 import { down, follow, healthy, ill, type Look, SUBJECT, times } from './samples.ts'
 
 const keyOf = (content: string) => trialKey(content, KUBELET)
@@ -73,6 +87,35 @@ t.test('the log is bounded: ten exits of each config, of the latest eight', asyn
   )
 })
 
+t.test('an exit that is charged although the container runtime may be the reason is marked', (t) => {
+  const silent = (facts: Look): Look => ({ ...facts, runtimeUp: false })
+  const answering = (facts: Look): Look => ({ ...facts, runtimeUp: true })
+  const others = (facts: Look): Look => ({ ...facts, changesRuntime: true })
+  const [second, third] = [ill(A, 'i-2', 1), ill(A, 'i-3', 2)] as const
+  const waits = down('auto-restart', 'i-2', 1)
+  const excused = follow(times(RUNTIME_EXCUSE_US / SECOND_US + 1, silent(ill())))
+  const pastExcuse = { ...follow([silent(second)], excused), recentExits: [] }
+  const marks = (looks: readonly Look[], from?: HealthRecord) =>
+    follow(looks, from).recentExits?.map(({ lackedRuntime }) => lackedRuntime === true)
+  const answers = (...looks: readonly Look[]) => marks(looks.map(answering), pastExcuse)
+  const cases: readonly (readonly [string, ReturnType<typeof marks>, readonly boolean[]])[] = [
+    ['it answers', marks([second, waits].map(answering)), [false]],
+    ['nobody knows whether it answers', marks([second, waits]), [false]],
+    ['it excuses no more', marks([silent(waits)], pastExcuse), [true]],
+    ['it answers again as kubelet exits', answers(waits), [true]],
+    ['it answers again before kubelet exits', answers(second, second, waits), [true]],
+    ['the same within its excuse', marks([silent(second), ...[second, second, waits].map(answering)]), [true]],
+    ['systemd alone tells of the exit', answers(second, third), [true]],
+    ['a process that was started since exits', answers(second, third, down('auto-restart', 'i-3', 2)), [true, true]],
+    ['kubelet was healthy in between', answers(healthy(A, 'i-2', 1), healthy(A, 'i-2', 1), waits), [false]],
+    ['the config names another one', marks([silent(second), silent(waits)].map(others)), [false]],
+  ]
+  for (const [what, actual, expected] of cases) t.same(actual, expected, what)
+  const upgraded = follow([answering(waits)], pastExcuse, trialKey(contentOf(A), 'kubelet-2'))
+  t.match(upgraded.recentExits, [{ key: SUBJECT, lackedRuntime: true }], 'kubelet is another one on disk')
+  t.end()
+})
+
 t.test('a config that is tried again leaves its exits behind, on whatever kubelet they were (rule 49)', async (t) => {
   const exitOf = (key: string): KubeletExit => ({ key, invocationId: 'i-1', atUs: NOW_US })
   const others = exitOf(keyOf('b'))
@@ -107,6 +150,12 @@ t.test('the exits that one look adds to the log', (t) => {
     ['nothing was known before', undefined, 1, true, [unknown, own]],
   ]
   for (const [what, from, unseen, seen, expected] of cases) t.same(logExits(from, look, key, { unseen, seen }), expected, what)
+  const marked = logExits(before, look, key, { unseen: 2, seen: true, lackedRuntime: true })
+  t.same(
+    marked.slice(1),
+    [former, unknown, own].map((exit) => ({ ...exit, lackedRuntime: true })),
+    'without the runtime',
+  )
   t.equal(logExits(before, look, key, { unseen: 1e9, seen: false }).length, 1 + 10, 'however many systemd counts')
   t.end()
 })

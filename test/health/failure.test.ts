@@ -5,7 +5,7 @@ import type { KubeletExit } from '../../src/health/exits.ts'
 import { findFailure } from '../../src/health/failure.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import type { HealthSample } from '../../src/health/sample.ts'
-import { A, BOOT, HOUR_US, health, keyOf, MINUTE_US, NOW_US, POLICY, SECOND_US, unit } from '../decision/snapshots.ts'
+import { A, B, BOOT, HOUR_US, health, keyOf, MINUTE_US, NOW_US, POLICY, SECOND_US, unit } from '../decision/snapshots.ts'
 
 const DETAIL = 'active (running), healthz connection refused'
 const IN_USE = 'listen tcp 0.0.0.0:10250: bind: address already in use'
@@ -63,12 +63,41 @@ t.test('what each failure says, and how it is marked', (t) => {
       { reason: 'ill-health', detail: `kubelet was not healthy for 3600 s: ${DETAIL}`, damage: 'transient' },
     ],
     [
+      'its runtime was silent in that time',
+      failureOf({ ...ILL, wasHealthy: true, lackedRuntime: true }),
+      { reason: 'ill-health', detail: `kubelet was not healthy for 3600 s: ${DETAIL}`, damage: 'transient', doubtful: true },
+    ],
+    [
       'a stranger had its port',
       failureOf({ ...ILL, wasHealthy: true, strangerHadPort: true }),
       { reason: 'ill-health', detail: `kubelet was not healthy for 3600 s: ${DETAIL}`, damage: 'transient', doubtful: true },
     ],
   ]
   for (const [what, actual, expected] of cases) t.strictSame(actual, expected, what)
+  t.end()
+})
+
+t.test('exits are a doubt where one that counts came without the runtime', (t) => {
+  const without =
+    (...indices: readonly number[]) =>
+    (exit: KubeletExit, index: number) =>
+      indices.includes(index) ? { ...exit, lackedRuntime: true } : exit
+  const four = exitsAgo([4, 3, 2, 1])
+  const others = four.map((exit) => ({ ...exit, key: keyOf(B), lackedRuntime: true }))
+  const cases: readonly (readonly [string, ReturnType<typeof failureOf>, true | undefined])[] = [
+    ['none', failureOf({ exits: 3, recentExits: four }), undefined],
+    ['the last', failureOf({ exits: 3, recentExits: four.map(without(3)) }), true],
+    ['the first', failureOf({ exits: 3, recentExits: four.map(without(1)) }), true],
+    ['one that does not count any more', failureOf({ exits: 3, recentExits: four.map(without(0)) }), undefined],
+    ['those of another config', failureOf({ exits: 3, recentExits: [...four, ...others] }), undefined],
+    ['one of as many kubelets', failureOf({ exits: 1, recentExits: exitsAgo([3, 2, 1], { varying: true }).map(without(0)) }), true],
+    ['one of ten', failureOf({ recentExits: TEN.map(without(0)) }), true],
+    ['given up, and that one', failureOf({ exits: 1, recentExits: four.map(without(3)) }, { unit: GIVEN_UP }), true],
+    ['given up, and one before', failureOf({ exits: 1, recentExits: four.map(without(2)) }, { unit: GIVEN_UP }), undefined],
+    ['given up, and none counts', failureOf({ recentExits: four.map(without(3)) }, { unit: GIVEN_UP }), undefined],
+    ['given up in a gap after which it answers', failureOf({ lackedRuntime: true }, { unit: GIVEN_UP }), true],
+  ]
+  for (const [what, actual, expected] of cases) t.match(actual, { reason: 'crash-loop', doubtful: expected }, what)
   t.end()
 })
 

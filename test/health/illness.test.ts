@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For how long kubelet has been healthy or ill, and what ends that. */
 import t from 'tap'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import { healthyForUs, isOutOfLoop } from '../../src/health/illness.ts'
 import { A, NOW_US, POLICY, SECOND_US } from '../decision/snapshots.ts'
-import { down, follow, healthy, ill, type Look, OK, REFUSED } from './samples.ts'
+import { down, follow, healthy, ill, type Look, OK, REFUSED, runsSince, SUBJECT, times } from './samples.ts'
 
 const STRANGERS = { ...ill(), healthz: { ...REFUSED.healthz, isStrangers: true } } as const
 const UNREAD: Look = { ...healthy(), running: { kind: 'unknown', detail: 'permission denied' } }
@@ -35,6 +37,36 @@ t.test('a stranger that had the health port is remembered for as long as that il
     ['nobody has it', [ill()], undefined],
   ]
   for (const [what, looks, expected] of cases) t.equal(follow(looks).strangerHadPort, expected, what)
+  t.end()
+})
+
+t.test('a runtime that was silent is remembered until that process is up, and as long as that illness lasts', (t) => {
+  const silent = (facts: Look): Look => ({ ...facts, runtimeUp: false })
+  const answering = (facts: Look): Look => ({ ...facts, runtimeUp: true })
+  const [first, second, third] = [ill(), ill(A, 'i-2', 1), ill(A, 'i-3', 2)] as const
+  const pastExcuse = follow([...times(RUNTIME_EXCUSE_US / SECOND_US + 1, silent(first)), silent(second)])
+  const next = (...looks: readonly Look[]) => follow(looks.map(answering), pastExcuse)
+  const portless = (count: number) =>
+    follow(times(count, answering(runsSince(NOW_US))), follow([silent(first)]), SUBJECT, POLICY.toleranceUs)
+  const others = (facts: Look): Look => ({ ...facts, changesRuntime: true })
+  const cases: readonly (readonly [string, HealthRecord, true | undefined])[] = [
+    ['it answers', follow([answering(first)]), undefined],
+    ['nobody knows whether it answers', follow([first]), undefined],
+    ['it is silent', follow([silent(first)]), true],
+    ['it excuses no more', pastExcuse, true],
+    ['kubelet is healthy without it', follow([silent(healthy())]), undefined],
+    ['it was silent before, and the process is the same', follow([silent(first), answering(first), answering(first)]), true],
+    ['it was silent at the look before the process was there', follow([silent(first), answering(second), answering(second)]), true],
+    ['it has excused another process', follow([silent(first), ...[first, second].map(answering)]), undefined],
+    ['it excused no more, and systemd restarts kubelet', next(second, third, ill(A, 'i-4', 3)), true],
+    ['it excused no more, and a person restarts kubelet', next(second, ill(A, 'i-3')), undefined],
+    ['the process has been healthy', next(healthy(A, 'i-2', 1), second), undefined],
+    ['the process just runs, without a health port', portless(1), true],
+    ['the process has run for long, without a health port', portless(2), undefined],
+    ['nobody looked for long', follow([answering(third)], pastExcuse, SUBJECT, 200 * SECOND_US), true],
+    ['the config names another one', follow([silent(first), answering(first)].map(others)), undefined],
+  ]
+  for (const [what, record, expected] of cases) t.equal(record.lackedRuntime, expected, what)
   t.end()
 })
 

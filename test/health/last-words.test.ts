@@ -109,6 +109,7 @@ t.test('the bounds of two exits that are alike', (t) => {
   t.equal(pair({}, { startedAtUs: at(6 + minute), atUs: at(70) }), false)
   t.equal(pair({ killedBy: 'SIGKILL' }, {}), false)
   t.equal(pair({}, { killedBy: 'SIGKILL' }), false)
+  t.same([pair({ lackedRuntime: true }, {}), pair({}, { lackedRuntime: true })], [false, false], 'without its runtime')
   t.equal(pair({ words: undefined }, { words: undefined }), false)
   t.equal(pair({ startedAtUs: undefined }, {}), false)
   t.equal(pair({ words: undefined }, {}), false)

@@ -27,12 +27,15 @@ const FULL: Required<HealthRecord> = {
   lastLateUs: 1,
   restartsAtUs: 1,
   strangerHadPort: true,
+  lackedRuntime: true,
   beganExcused: true,
   runtimeDownSinceUs: 1,
   excusedExits: { count: 1, sinceUs: 1 },
   pausedExits: 1,
   exitSeenOf: 'i-1',
-  recentExits: [{ key: keyOf(A), invocationId: 'i-1', startedAtUs: 1, atUs: 2, awayUs: 3, words: 'panic', killedBy: 'SIGKILL' }],
+  recentExits: [
+    { key: keyOf(A), invocationId: 'i-1', startedAtUs: 1, atUs: 2, awayUs: 3, words: 'panic', killedBy: 'SIGKILL', lackedRuntime: true },
+  ],
   lastProcess: SEEN,
   process: {
     ...{ key: keyOf(A), invocationId: 'i-1', startedAtUs: 1, exits: 1, startedByOthers: true },

@@ -853,6 +853,24 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [1, { kind: 'assign', name: 'blue' }],
     [300, { kind: 'node-fault', seconds: 150 }],
   ),
+  // Two exits with the same last words, of which the runtime's silence was the reason.
+  'the container runtime answers again after it was silent for longer than that excuses kubelet': {
+    ...schedule(
+      810013330,
+      ...ASSIGN,
+      [12, { kind: 'unassign' }],
+      [16, { kind: 'runtime-down', hangs: true, seconds: 642 }],
+      [0, { kind: 'upgrade-kubelet' }],
+    ),
+    node: { journal: true },
+  },
+  'kubelet exits for the third time without its container runtime, which answers again by then': schedule(
+    810013330,
+    ...ASSIGN,
+    [12, { kind: 'unassign' }],
+    [16, { kind: 'runtime-down', hangs: true, seconds: 667 }],
+    [0, { kind: 'restart-kubelet' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
