@@ -833,6 +833,19 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'drop-in', journal: true },
   },
+  'a node is reset while it has something to tell in its slot': {
+    ...schedule(
+      810015657,
+      ...ASSIGN,
+      [11, { kind: 'edit-local', base: 'moves-healthz' }],
+      [0, { kind: 'reword', name: 'red' }],
+      [917, { kind: 'edit-local' }],
+      [2, { kind: 'edit-local', base: 'unusable', seconds: 263 }],
+      [356, { kind: 'edit-local', base: 'kills-runtime' }],
+      [43, { kind: 'reset', seconds: 12 }],
+    ),
+    node: { activation: 'file', unit: 'notify', parts: true, signals: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
