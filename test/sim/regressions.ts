@@ -846,6 +846,14 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'file', unit: 'notify', parts: true, signals: true },
   },
+  // The time of the invariant began in that absence, and not with its end.
+  'something happens while no agent looks at a config that never gets healthy': schedule(
+    810016799,
+    [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [1, { kind: 'assign', name: 'red' }],
+    [25, { kind: 'restart-agent', afterSeconds: 60 }],
+    [1, { kind: 'edit', name: 'blue', behaviour: 'good' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -111,9 +111,11 @@ export class TimesInvariant implements KubeletObserver {
     const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
     this.#isBlind ||= faults.readsFail
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
-    if (about !== this.#about || this.#isExcused()) this.#forget()
+    if (about !== this.#about) this.#forget()
     this.#about = about
     this.#follow()
+    // Last: the excuse lasts until the next check, which may be when the agent comes back.
+    if (this.#isExcused()) this.#forget()
     for (const { failing, sinceUs } of this.#listDue()) {
       const lateForUs = nowUs - sinceUs - limitUs(failing, this.#world.policy)
       assert(
