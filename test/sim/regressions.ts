@@ -854,6 +854,12 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [25, { kind: 'restart-agent', afterSeconds: 60 }],
     [1, { kind: 'edit', name: 'blue', behaviour: 'good' }],
   ),
+  'a config takes the container runtime down, and kubelet is another one at each start': schedule(
+    810017021,
+    [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [400, { kind: 'trouble', trouble: 'identity-varies', seconds: 800 }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
