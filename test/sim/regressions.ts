@@ -860,6 +860,16 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'assign', name: 'red' }],
     [400, { kind: 'trouble', trouble: 'identity-varies', seconds: 800 }],
   ),
+  // Each of its verdicts says nothing of the next kubelet, but for the third.
+  'a config takes the container runtime down, is left, and is back on the next kubelet': {
+    ...schedule(
+      810017021,
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [10, { kind: 'trouble', trouble: 'identity-varies', seconds: 1800 }],
+    ),
+    node: { startLimit: 6 },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
