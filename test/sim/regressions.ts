@@ -870,6 +870,12 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { startLimit: 6 },
   },
+  'a unit that kubelet requires fails, and is well again before systemd restarts a kubelet that has been ill': schedule(
+    810018493,
+    [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [40, { kind: 'dependency-fails', seconds: 8, at: 'exit' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
