@@ -36,6 +36,8 @@ export class CauseInvariant {
    * The contents whose verdicts an operator had forgotten by a retry, and that have not run since.
    */
   readonly #retried = new Set<string>()
+  /** Of the verdicts that were given while something was amiss. */
+  readonly #caused = new Set<TrialKey>()
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -47,6 +49,7 @@ export class CauseInvariant {
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
     if (snapshot.running.kind === 'known') this.#retried.delete(snapshot.running.content)
     if (step.kind === 'forgive' && step.requested) for (const key of step.drop) this.#retried.add(contentOfKey(key))
+    if (step.kind === 'condemn' && this.#isAnythingAmiss()) this.#caused.add(step.verdict.key)
     if (step.kind !== 'restart') return
     if (step.to === 'local' && told !== LOCAL_CONTENT) this.#checkWayToLocal(snapshot)
     if (!this.#world.unit.isHealthy()) return
@@ -71,11 +74,16 @@ export class CauseInvariant {
     const { assigned, lastKnownGood, verdicts, troubles } = snapshot
     const { source, content } = lastKnownGood
     if (source === 'local' || content === undefined || (assigned.kind === 'source' && assigned.source === 'local')) return
-    const states = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content).map(({ state }) => state)
+    const own = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content)
     const text = this.#world.unit.process?.text
-    assert(states.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
-    const hasCause = states.includes('confirmed') || this.#isAnythingAmiss() || isRolledBack(snapshot)
+    assert(own.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
+    const hasCause = own.some((verdict) => this.#hasCause(verdict)) || this.#isAnythingAmiss() || isRolledBack(snapshot)
     assert(hasCause, `invariant 9: a healthy kubelet is sent to local: ${text}`)
+  }
+
+  /** What was amiss may be over when systemd takes the restart at last. */
+  #hasCause(verdict: Verdict): boolean {
+    return verdict.state === 'confirmed' || this.#caused.has(verdict.key) || this.#world.troubles.mayHaveEvicted(verdict)
   }
 
   /** With kubelet, or with the node: also what the agent may have seen last. */

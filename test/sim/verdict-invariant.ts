@@ -161,11 +161,10 @@ export class VerdictInvariant implements KubeletObserver {
   }
 
   /** The node did it, and the agent cannot know that. */
-  #isNodes({ reason, evidence, doubtful }: Failure, text: string): boolean {
+  #isNodes(failure: Failure, text: string): boolean {
     const { victims, troubles } = this.#world
-    if (reason === 'reboots') return victims.wasRebooted(text)
-    // Preflight does not say here what a config changes: any may have evicted a pod.
-    return troubles.isBlamed || (evidence === 'pods' && doubtful === true && troubles.evictions.length > 0)
+    if (failure.reason === 'reboots') return victims.wasRebooted(text)
+    return troubles.isBlamed || troubles.mayHaveEvicted(failure)
   }
 
   /** A kubelet that a person or a boot started may be healthy by that. */
