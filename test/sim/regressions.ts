@@ -876,6 +876,17 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'assign', name: 'red' }],
     [40, { kind: 'dependency-fails', seconds: 8, at: 'exit' }],
   ),
+  'a person starts kubelet with local, which goes on while an edit is refused': {
+    ...schedule(
+      810031929,
+      ...ASSIGN,
+      [300, { kind: 'edit', name: 'red', behaviour: 'invalid' }],
+      [60, { kind: 'edit-local' }],
+      [0, { kind: 'restart-kubelet' }],
+      [60, { kind: 'runtime-down', seconds: 200, kills: 50 }],
+    ),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
