@@ -871,6 +871,60 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [16, { kind: 'runtime-down', hangs: true, seconds: 667 }],
     [0, { kind: 'restart-kubelet' }],
   ),
+  'a node is reset while it has something to tell in its slot': {
+    ...schedule(
+      810015657,
+      ...ASSIGN,
+      [11, { kind: 'edit-local', base: 'moves-healthz' }],
+      [0, { kind: 'reword', name: 'red' }],
+      [917, { kind: 'edit-local' }],
+      [2, { kind: 'edit-local', base: 'unusable', seconds: 263 }],
+      [356, { kind: 'edit-local', base: 'kills-runtime' }],
+      [43, { kind: 'reset', seconds: 12 }],
+    ),
+    node: { activation: 'file', unit: 'notify', parts: true, signals: true },
+  },
+  // The time of the invariant began in that absence, and not with its end.
+  'something happens while no agent looks at a config that never gets healthy': schedule(
+    810016799,
+    [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [1, { kind: 'assign', name: 'red' }],
+    [25, { kind: 'restart-agent', afterSeconds: 60 }],
+    [1, { kind: 'edit', name: 'blue', behaviour: 'good' }],
+  ),
+  'a config takes the container runtime down, and kubelet is another one at each start': schedule(
+    810017021,
+    [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [400, { kind: 'trouble', trouble: 'identity-varies', seconds: 800 }],
+  ),
+  // Each of its verdicts says nothing of the next kubelet, but for the third.
+  'a config takes the container runtime down, is left, and is back on the next kubelet': {
+    ...schedule(
+      810017021,
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [10, { kind: 'trouble', trouble: 'identity-varies', seconds: 1800 }],
+    ),
+    node: { startLimit: 6 },
+  },
+  'a unit that kubelet requires fails, and is well again before systemd restarts a kubelet that has been ill': schedule(
+    810018493,
+    [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [40, { kind: 'dependency-fails', seconds: 8, at: 'exit' }],
+  ),
+  'a person starts kubelet with local, which goes on while an edit is refused': {
+    ...schedule(
+      810031929,
+      ...ASSIGN,
+      [300, { kind: 'edit', name: 'red', behaviour: 'invalid' }],
+      [60, { kind: 'edit-local' }],
+      [0, { kind: 'restart-kubelet' }],
+      [60, { kind: 'runtime-down', seconds: 200, kills: 50 }],
+    ),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

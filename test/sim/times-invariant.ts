@@ -71,11 +71,14 @@ export class TimesInvariant implements KubeletObserver {
   started({ startedBy, text }: SimProcess): void {
     const { nowUs, unit } = this.#world
     const { runtime } = unit
+    // A process that begins without its runtime exits, also where that answers by then.
+    const isAfterSilent = this.#beganSilent && !this.#wasHealthy
     this.#wasHealthy = false
     this.#started = text
     const { untilUs } = runtime.latestFault
     const isUpUnseen = untilUs > 0 && nowUs - untilUs < this.#lookUs()
     this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
+    if (isAfterSilent) this.#illSinceUs = undefined
     if (startedBy !== 'systemd') this.#forget()
   }
 
@@ -111,9 +114,11 @@ export class TimesInvariant implements KubeletObserver {
     const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
     this.#isBlind ||= faults.readsFail
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
-    if (about !== this.#about || this.#isExcused()) this.#forget()
+    if (about !== this.#about) this.#forget()
     this.#about = about
     this.#follow()
+    // Last: the excuse lasts until the next check, which may be when the agent comes back.
+    if (this.#isExcused()) this.#forget()
     for (const { failing, sinceUs } of this.#listDue()) {
       const lateForUs = nowUs - sinceUs - limitUs(failing, this.#world.policy)
       assert(
