@@ -854,6 +854,15 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [25, { kind: 'restart-agent', afterSeconds: 60 }],
     [1, { kind: 'edit', name: 'blue', behaviour: 'good' }],
   ),
+  'the container runtime goes down again before a look has found it up': {
+    ...schedule(
+      810026304,
+      ...ASSIGN,
+      [300, { kind: 'runtime-down', seconds: 429, kills: 82 }],
+      [429, { kind: 'runtime-down', seconds: 469, hangs: true, kills: 59 }],
+    ),
+    node: { journal: true, remembersRuntime: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
