@@ -863,6 +863,17 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { journal: true, remembersRuntime: true },
   },
+  'after each of two boots, a person starts kubelet at the same time': {
+    ...schedule(
+      810025242,
+      ...ASSIGN,
+      [300, { kind: 'dependency-fails', seconds: 2, at: 'restart' }],
+      [300, { kind: 'reboot' }],
+      [1000, { kind: 'edit', name: 'red', behaviour: 'loses-static-pods' }],
+      [0, { kind: 'reboot' }],
+    ),
+    node: { evidence: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
