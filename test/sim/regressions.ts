@@ -874,6 +874,18 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true },
   },
+  'what is assigned while kubelet is down fails, and pods were evicted since the fallback passed its trial': {
+    ...schedule(
+      810024850,
+      ...ASSIGN,
+      [350, { kind: 'upgrade-kubelet' }],
+      [400, { kind: 'evict', eviction: 0 }],
+      [0, { kind: 'runtime-down', seconds: 90, kills: 1 }],
+      [12, { kind: 'edit', name: 'red', behaviour: 'crash-later' }],
+      [178, { kind: 'restart-kubelet' }],
+    ),
+    node: { evidence: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
