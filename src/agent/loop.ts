@@ -82,7 +82,7 @@ export class Loop {
     // The steps after a preflight that has ended touch kubelet, unless the config is refused.
     if (!isProbeEnough(step, snapshot) || (step.kind === 'preflight' && end === 'done')) this.#settled = undefined
     else if (isSettled(step) && this.#reusable !== undefined) this.#settled = this.#reusable
-    if (step.kind === 'wait' || step.kind === 'restart') this.#reusable = undefined
+    if (step.kind === 'wait' || step.kind === 'restart' || step.kind === 'try-again') this.#reusable = undefined
   }
 
   #refreshFlag(snapshot: Snapshot | undefined): void {

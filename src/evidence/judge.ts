@@ -18,10 +18,12 @@ import { findBaseline, withEarlier } from './baseline.ts'
 import { type KindStanding, no, unknown, yes } from './kind.ts'
 import {
   ALL_CONTRACTS,
+  type Baseline,
   contractOf,
   EVIDENCE_KINDS,
   type EvidenceFinding,
   type EvidenceKind,
+  type EvidenceRecord,
   type EvidenceView,
   levelOf,
   type ProcessEvidence,
@@ -84,7 +86,7 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const process = evidence?.process
   if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined
   if (process.invocationId !== running.invocationId) return undefined
-  const found = findBaseline(evidence, snapshot)
+  const found = findCompared(snapshot, evidence)
   const baseline = found && withEarlier(found)
   const isCandidate = baseline !== undefined && contentOfKey(baseline.candidate) === running.content
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
@@ -101,6 +103,17 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
     renewsFromUs: findRenewing(snapshot),
     isAtEnd,
   }
+}
+
+/**
+ * What has passed its trial broke nothing. While it stands in for a config that failed, it is not
+ * compared with how the node was before that trial: pods may have been lost since for any reason.
+ */
+function findCompared(snapshot: Snapshot, evidence: EvidenceRecord): Baseline | undefined {
+  const { running } = snapshot
+  const found = findBaseline(evidence, snapshot)
+  if (found === undefined || running.kind !== 'known' || contentOfKey(found.candidate) !== running.content) return found
+  return hasPassed(snapshot, running.key) && isObserved(snapshot) ? undefined : found
 }
 
 /**

@@ -87,3 +87,17 @@ t.test('a fallback that does not bring a static pod back is not condemned for go
   while (verdictOn(world, A) === undefined) await world.run(10 * SECOND_US)
   t.match(verdictOn(world, A), { state: 'provisional', evidence: 'static-pods', damage: 'transient' })
 })
+
+t.test('a fallback that fails by evidence is judged anew after it was started once more', async (t) => {
+  const world = await promotedOnA()
+  world.evidence.answer('static-pods', () => staticPods([ETCD], { etcd: 'd2' }))
+  world.want(B)
+  await world.until('restart')
+  world.evidence.answer('node', () => node('False'))
+  while (verdictOn(world, B) === undefined || (await world.running()) !== textOf(A)) await world.run(10 * SECOND_US)
+  world.evidence.answer('static-pods', () => staticPods([], { etcd: 'd2' }))
+  const before = world.restartsAskedAtUs.length
+  while (verdictOn(world, A) === undefined) await world.run(SECOND_US)
+  const [again = 0, next] = world.restartsAskedAtUs.slice(before)
+  t.ok(next !== undefined && next - again > 2 * MINUTE_US, `${((next ?? 0) - again) / SECOND_US} s later`)
+})

@@ -2,15 +2,18 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
+import { findEvidenceFailure, isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
 import { isDamage } from '../../src/evidence/kind.ts'
 import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind, levelOf } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   A,
+  assignedTo,
   B,
+  C,
   fallenBack,
   health,
+  hold,
   inTrial,
   judged,
   keyOf,
@@ -22,7 +25,7 @@ import {
   verdict,
   wants,
 } from '../decision/snapshots.ts'
-import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
+import { lease, node, pods, STARTED_US, type Story, snapshotOf } from './samples.ts'
 import { NO } from './views.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
@@ -102,6 +105,19 @@ t.test('only the config that the baseline was taken before can do damage', async
   t.equal(isCandidate({ snapshot: { evidence: ofAnother } }), false, 'it was taken before another config')
   const fallback = { ...runs(A), ...judged(verdict(B, 'provisional')) }
   t.match(viewEvidence(snapshotOf({ before: [node('True')], snapshot: fallback })), { isCandidate: false, baseline: { ready: 'True' } })
+})
+
+t.test('a fallback is not compared with how the node was before its own trial, which it has passed', async (t) => {
+  const lostSince: Story = { before: [pods()], changed: ['maxPods'], seen: [[60, pods(['b', 'OutOfpods'])]] }
+  const judge = (facts: Partial<Snapshot>) => findEvidenceFailure(snapshotOf({ ...lostSince, snapshot: facts }))
+  t.match(judge({}), { damage: 'one-way' }, 'it is, in that trial')
+  const passed = { proven: keyOf(B), lastKnownGood: hold(B) }
+  const standsIn = { ...passed, ...wants(C), ...assignedTo(C), ...judged(verdict(C, 'provisional')) }
+  t.equal(isObserved(snapshotOf({ snapshot: standsIn })), true)
+  t.equal(judge(standsIn), undefined)
+  const atFault = { ...standsIn, ...judged(verdict(B, 'provisional'), verdict(C, 'provisional'), verdict('local', 'provisional')) }
+  t.equal(judge(atFault), undefined, 'nor is what the node rests on')
+  t.match(viewEvidence(snapshotOf({ ...lostSince, snapshot: passed })), { isCandidate: true }, 'what is assigned still owes its proof')
 })
 
 t.test('while its health port is not known, kubelet has its whole start deadline before evidence counts', async (t) => {

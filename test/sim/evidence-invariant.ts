@@ -25,8 +25,8 @@ export class EvidenceInvariant {
   /** By the last step. */
   #condemned: { readonly key: TrialKey; readonly text: string; readonly crashAt: SimWorld['crashAt'] } | undefined
   #lostStates = 0
-  #startedByAgentUs: number | undefined
-  #seenStartUs: number | undefined
+  #requested: { readonly atUs: number; readonly bootId: string } | undefined
+  #seenInvocation = ''
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -51,7 +51,7 @@ export class EvidenceInvariant {
 
   /** The agent is about to restart kubelet. */
   checkRestart(): void {
-    const { unit, nowUs, cluster, doubts, lostStates } = this.#world
+    const { unit, nowUs, clock, cluster, doubts, lostStates } = this.#world
     if (lostStates !== this.#lostStates) this.#forget()
     this.#lostStates = lostStates
     const next = this.#world.nextText() ?? ''
@@ -63,18 +63,19 @@ export class EvidenceInvariant {
     const isUnready = behaviourOf(next) === 'not-ready' && nowUs - BASELINE_US < this.#world.troubles.endUs('not-ready')
     if (!isKnown || isUnready || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
     else doubts.restarted(before.text, next)
-    this.#startedByAgentUs = nowUs
+    this.#requested = { atUs: nowUs, bootId: clock.now().bootId }
   }
 
   check(): void {
-    const { unit, cluster, nowUs, doubts } = this.#world
-    const { process } = unit
+    const { unit, clock, cluster, nowUs, doubts } = this.#world
+    const { process, invocationId } = unit
     if (process === undefined) return
-    const isNew = process.startedAtUs !== this.#seenStartUs
-    this.#seenStartUs = process.startedAtUs
+    const isNew = invocationId !== this.#seenInvocation
+    this.#seenInvocation = invocationId
     // Systemd may queue a start. After a reboot the clock starts anew.
-    const queuedUs = process.startedAtUs - (this.#startedByAgentUs ?? Number.NEGATIVE_INFINITY)
-    const isByAgent = queuedUs >= 0 && queuedUs <= QUEUED_US
+    const { atUs, bootId } = this.#requested ?? { atUs: Number.NEGATIVE_INFINITY }
+    const queuedUs = process.startedAtUs - atUs
+    const isByAgent = bootId === clock.now().bootId && queuedUs >= 0 && queuedUs <= QUEUED_US
     if (isNew && !isByAgent) doubts.add(process.text)
     if (!unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
     // A restart does not wait for an API server that does not answer what is asked before it, or is

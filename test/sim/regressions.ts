@@ -925,6 +925,38 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'file' },
   },
+  'the container runtime goes down again before a look has found it up': {
+    ...schedule(
+      810026304,
+      ...ASSIGN,
+      [300, { kind: 'runtime-down', seconds: 429, kills: 82 }],
+      [429, { kind: 'runtime-down', seconds: 469, hangs: true, kills: 59 }],
+    ),
+    node: { journal: true, remembersRuntime: true },
+  },
+  'after each of two boots, a person starts kubelet at the same time': {
+    ...schedule(
+      810025242,
+      ...ASSIGN,
+      [300, { kind: 'dependency-fails', seconds: 2, at: 'restart' }],
+      [300, { kind: 'reboot' }],
+      [1000, { kind: 'edit', name: 'red', behaviour: 'loses-static-pods' }],
+      [0, { kind: 'reboot' }],
+    ),
+    node: { evidence: true },
+  },
+  'what is assigned while kubelet is down fails, and pods were evicted since the fallback passed its trial': {
+    ...schedule(
+      810024850,
+      ...ASSIGN,
+      [350, { kind: 'upgrade-kubelet' }],
+      [400, { kind: 'evict', eviction: 0 }],
+      [0, { kind: 'runtime-down', seconds: 90, kills: 1 }],
+      [12, { kind: 'edit', name: 'red', behaviour: 'crash-later' }],
+      [178, { kind: 'restart-kubelet' }],
+    ),
+    node: { evidence: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -265,9 +265,10 @@ class Run {
 
   /** While systemd does not answer, the agent sees no process. */
   #noteSeen(hasReadAll: boolean): void {
-    const unit = this.#lastSnapshot?.unit
+    const { unit, runtimeUp } = this.#lastSnapshot ?? {}
     if (unit?.kind !== 'known') return
     this.#world.seenInvocation = unit.invocationId
+    if (runtimeUp !== false) this.#world.unit.runtime.seenUp()
     if (hasReadAll && unit.process.kind !== 'none') this.#world.portSeenOf = unit.invocationId
   }
 

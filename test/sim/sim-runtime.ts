@@ -26,6 +26,8 @@ export class SimRuntime {
   readonly #nowUs: () => number
   #downFromUs = 0
   #downUntilUs = 0
+  /** When a look of the agent last found that it answers, or found no need to ask. */
+  #seenUpUs = 0
   /** The runtime accepts connections, and never answers. */
   #hangs = false
   /** Questions to which no answer has come yet, of the agent that runs. */
@@ -46,7 +48,10 @@ export class SimRuntime {
     return this.#nowUs() < this.#downUntilUs
   }
 
-  /** From when until when something other than a config keeps it down, or did so last. */
+  /**
+   * From when until when something other than a config keeps it down, or did so last. Two times
+   * without a look in between are one: nobody can tell them apart.
+   */
   get latestFault(): { readonly fromUs: number; readonly untilUs: number } {
     return { fromUs: this.#downFromUs, untilUs: this.#downUntilUs }
   }
@@ -134,8 +139,12 @@ export class SimRuntime {
     return isMoved || this.#downUntilUs - this.#downFromUs >= RUNTIME_EXCUSE_US
   }
 
+  seenUp(): void {
+    this.#seenUpUs = this.#nowUs()
+  }
+
   goDown(seconds: number, hangs: boolean): void {
-    if (!this.isFaulty) this.#downFromUs = this.#nowUs()
+    if (!this.isFaulty && this.#seenUpUs >= this.#downUntilUs) this.#downFromUs = this.#nowUs()
     this.#hangs = hangs
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }
@@ -148,6 +157,7 @@ export class SimRuntime {
 
   repair(): void {
     this.#downUntilUs = 0
+    this.#seenUpUs = 0
     this.#killedUntilUs = 0
     // Who asked is gone.
     this.#questions = []
