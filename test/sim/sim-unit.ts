@@ -137,15 +137,22 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.#state !== 'stopped' || this.#isLeftStopped) return false
     // Of what the agent's job took down, `disabled` does not tell who wants it down.
     const isBarred = this.barred === 'masked' || (this.barred !== undefined && this.#starter !== 'agent')
-    return ['person', 'unclear', 'boot'].includes(this.#downCause) || isBarred
+    return isBarred || !this.#isDownByItself
+  }
+
+  /** Whether it is down for another reason than a person's, leaving aside what bars it since. */
+  get #isDownByItself(): boolean {
+    return this.#state === 'stopped' && (this.#isLeftStopped || !['person', 'unclear', 'boot'].includes(this.#downCause))
   }
 
   /**
    * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
    * agent's own for all that systemd shows, since one of the agent's is still owed, or on record.
+   *
+   * @param isStartSeen a start is on record, or was due at the agent's look
    */
-  mayBeStarted(isOnRecord: boolean): boolean {
-    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord)
+  mayBeStarted(isStartSeen: boolean): boolean {
+    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isStartSeen)
     return !this.isStoppedByOperator || (isUntold && this.barred !== 'masked')
   }
 
@@ -397,8 +404,8 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** The start that is due comes to nothing. */
   #failStart(): void {
-    // Of what is left down already, a start that fails leaves no trace.
-    const isPersons = this.#starter === 'person' && !this.isLeftDown
+    // Of what is left down already, a start that fails leaves no trace, also while it is barred.
+    const isPersons = this.#starter === 'person' && !this.#isDownByItself
     // By NRestarts alone a start of systemd's is told from a person's, and only where a look has
     // shown how often it had restarted kubelet when this process was there.
     const isUntold = this.#starter === 'systemd' && !this.#world.isSeen(this.invocationId)
