@@ -26,7 +26,7 @@ export class EvidenceInvariant {
   #condemned: { readonly key: TrialKey; readonly text: string; readonly crashAt: SimWorld['crashAt'] } | undefined
   #lostStates = 0
   #startedByAgentUs: number | undefined
-  #seenStartUs: number | undefined
+  #seenInvocation = ''
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -70,8 +70,9 @@ export class EvidenceInvariant {
     const { unit, cluster, nowUs, doubts } = this.#world
     const { process } = unit
     if (process === undefined) return
-    const isNew = process.startedAtUs !== this.#seenStartUs
-    this.#seenStartUs = process.startedAtUs
+    // The time does not tell: a person may start kubelet as late in another boot.
+    const isNew = unit.invocationId !== this.#seenInvocation
+    this.#seenInvocation = unit.invocationId
     // Systemd may queue a start. After a reboot the clock starts anew.
     const queuedUs = process.startedAtUs - (this.#startedByAgentUs ?? Number.NEGATIVE_INFINITY)
     const isByAgent = queuedUs >= 0 && queuedUs <= QUEUED_US
