@@ -14,6 +14,8 @@ const DEAD = 'unix:///run/dead.sock'
  */
 const DIES_AFTER_US = 5e6
 const BACK_AFTER_US = 10e6
+/** No kubelet starts in it, and no look is made: a fault that begins as another ends goes on. */
+const MOMENT_US = 1e6
 /** As long as the agent waits for one answer. */
 const CALL_US = 10e6
 
@@ -135,7 +137,7 @@ export class SimRuntime {
   }
 
   goDown(seconds: number, hangs: boolean): void {
-    if (!this.isFaulty) this.#downFromUs = this.#nowUs()
+    if (this.#nowUs() - this.#downUntilUs > MOMENT_US) this.#downFromUs = this.#nowUs()
     this.#hangs = hangs
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }
