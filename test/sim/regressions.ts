@@ -957,6 +957,12 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true },
   },
+  'the container runtime falls silent again at the moment at which it would be back': schedule(
+    810026304,
+    ...ASSIGN,
+    [300, { kind: 'runtime-down', seconds: 429, kills: 82 }],
+    [429, { kind: 'runtime-down', seconds: 469, hangs: true }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
