@@ -886,6 +886,15 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true },
   },
+  'a person restarts a masked kubelet, and unmasks and starts it in vain': schedule(
+    810036211,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [100, { kind: 'dependency-fails', seconds: 17, at: 'exit' }],
+    [14, { kind: 'stop-kubelet', seconds: 17, bars: 'disabled' }],
+    [12, { kind: 'dependency-fails', seconds: 27 }],
+    [0, { kind: 'restart-kubelet' }],
+    [1, { kind: 'assign', name: 'red' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -84,8 +84,9 @@ export class RestartInvariant {
       'invariant 5: a restart without a decision',
     )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
-    const { fallback = false } = step.record ?? {}
-    assert(unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
+    const { fallback = false, failed = false } = step.record ?? {}
+    // Since the look, the unit may have stopped. Of such a unit, only a start is one.
+    assert(!failed || unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'

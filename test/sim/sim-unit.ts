@@ -427,7 +427,9 @@ export class SimUnit implements Unit, HealthProbe {
     this.startByOperator()
   }
 
+  /** Systemd refuses it where the unit is masked. */
   restartByOperator(): void {
+    if (this.barred === 'masked') return
     // Systemd has counted a start of its own that is still queued: then that one seems to fail.
     const isCounted = this.#state === 'queued' && this.#starter === 'systemd'
     this.#stop()
