@@ -43,7 +43,10 @@ export const isExcuse = shape({
   beganExcused: optional(isFlag),
   /** Since when the container runtime has not answered, as far as it was probed. */
   runtimeDownSinceUs: optional(isNumber),
-  /** Since the subject ran for a whole trial, an operator paused the agent, or all was forgiven. */
+  /**
+   * On whatever kubelet, since the subject ran for a whole trial, an operator paused the agent, or
+   * all was forgiven.
+   */
   excusedExits: optional(isExcusedExits),
 })
 export type Excuse = TypeOf<typeof isExcuse>
@@ -63,10 +66,10 @@ export interface Excused {
 }
 
 export function findExcused(fold: Fold<Excuse & Looks>, starts: Pick<Starts, 'startedSinceUs' | 'subjectSinceUs'>): Excused {
-  const { known, same, ofProcess, sample, unit, nowUs, interval } = fold
+  const { known, ofContent, ofProcess, sample, unit, nowUs, interval } = fold
   const sinceUs = interval.gap ? nowUs : (known?.runtimeDownSinceUs ?? nowUs)
   const silentSinceUs = sample.runtimeUp === false ? sinceUs : undefined
-  const excusedExits = same?.excusedExits
+  const excusedExits = ofContent?.excusedExits
   const subject = isExcused({ runtimeDownSinceUs: silentSinceUs, excusedExits, ...starts }, sample)
   // A process that is new may have begun, and have ended, before the runtime answered.
   const beganNow = subject || (wasSilent(fold) && !isExcuseUsedUp(excusedExits, nowUs))
@@ -87,9 +90,9 @@ interface News {
   readonly exits: number
 }
 
-export function foldExcuse({ same, nowUs }: Fold<Excuse>, excused: Excused, { isUp, isSettled, exits }: News): Excuse {
-  const { count = 0, sinceUs = nowUs } = same?.excusedExits ?? {}
-  const excusedExits = exits === 0 ? same?.excusedExits : { count: count + exits, sinceUs }
+export function foldExcuse({ ofContent, nowUs }: Fold<Excuse>, excused: Excused, { isUp, isSettled, exits }: News): Excuse {
+  const { count = 0, sinceUs = nowUs } = ofContent?.excusedExits ?? {}
+  const excusedExits = exits === 0 ? ofContent?.excusedExits : { count: count + exits, sinceUs }
   return {
     excused: excused.down,
     beganExcused: excused.start && !isUp,
@@ -118,7 +121,8 @@ type ExcusedSubject = Pick<Excuse, 'runtimeDownSinceUs' | 'excusedExits'> & Pick
 
 /**
  * Whether the subject of the record is excused. Rule 36: what replaces a config that may have
- * killed the runtime has the whole excuse, from its first start.
+ * killed the runtime has the whole excuse, from its first start. The same config on another kubelet
+ * replaces nothing.
  */
 export function isExcused(
   { runtimeDownSinceUs, excusedExits, startedSinceUs, subjectSinceUs }: ExcusedSubject,

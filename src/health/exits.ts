@@ -94,7 +94,7 @@ interface JudgedExits {
 
 /** Whose the exits are that are new: as all was when the exit was noticed. */
 export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSettled }: ExitContext): JudgedExits {
-  const { known, same, unit, interval, nowUs, subject, policy, sample } = fold
+  const { known, ofContent, same, unit, interval, nowUs, subject, policy, sample } = fold
   const news = findNewExits(known, unit)
   // Rule 16: no exit is charged while a look is excused, or before the subject was started.
   const isCharged = condition !== 'excused'
@@ -109,7 +109,7 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
   const hasExited = news.seen && !isRefused
   const isSeenCharged = isCharged && hasExited && !excused.down && (same !== undefined || starts.starts > 0)
   const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
-  const countsExcused = !interval.gap && same?.started === true && sample.portTaken === undefined
+  const countsExcused = !interval.gap && ofContent?.startedSinceUs !== undefined && sample.portTaken === undefined
   const former = excused.subject ? undefined : findFormer(fold)
   const ofFormer = former && {
     unseen: news.unseen - unseen,

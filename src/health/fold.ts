@@ -78,6 +78,7 @@ function beginFold(
   policy: HealthPolicy,
 ): Fold<HealthRecord> {
   const nowUs = sample.at.monotonicUs
+  const ofContent = known !== undefined && contentOfKey(known.subject) === contentOfKey(subject) ? known : undefined
   // Rule 2: another subject begins anew.
   const same = known?.subject === subject ? known : undefined
   return {
@@ -87,6 +88,7 @@ function beginFold(
     subject,
     policy,
     known,
+    ofContent,
     same,
     ofProcess: same?.invocationId === unit.invocationId ? same : undefined,
     interval: beginInterval(known, unit, nowUs, policy),
@@ -111,7 +113,7 @@ export function expectStart(record: HealthRecord | undefined, nowUs: number, { s
   return {
     ...record,
     started: true,
-    startedSinceUs: record.started ? record.startedSinceUs : nowUs,
+    startedSinceUs: record.startedSinceUs ?? nowUs,
     everHealthy: false,
     unhealthySinceUs: undefined,
     restartedFrom: record.invocationId,

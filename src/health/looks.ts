@@ -43,6 +43,8 @@ export interface Fold<Before> {
   readonly policy: HealthPolicy
   /** The record of this boot. */
   readonly known: Before | undefined
+  /** The same, if it is about this content, on whatever kubelet. */
+  readonly ofContent: Before | undefined
   /** The same, if it is about this subject. */
   readonly same: Before | undefined
   /** The same, if it is also about this invocation of the unit. */

@@ -27,8 +27,8 @@ export const isStarts = shape({
    */
   started: isFlag,
   /**
-   * When `started` became true. undefined: it is false, or an agent wrote the record that did not
-   * write this.
+   * When kubelet was first started with this content, on whatever kubelet, since the content came,
+   * or since somebody stopped kubelet. undefined: it was not.
    */
   startedSinceUs: optional(isNumber),
   /**
@@ -70,11 +70,10 @@ interface Started extends Starts {
 
 /** Whether, how often and by whom kubelet was started with the subject. */
 export function foldStarts(fold: Fold<Starts>): Started {
-  const { known, same, ofProcess, unit, nowUs, subject, sample, runsSubject, isByOthers } = fold
-  const isSameContent = known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
+  const { known, ofContent, same, ofProcess, unit, nowUs, subject, sample, runsSubject, isByOthers } = fold
   // Rule 3: an upgrade on disk makes the same content another subject. An invocation that began
   // since the last look was started as that one, even if it died before a look.
-  const startedSinceUpgrade = isSameContent && known.invocationId !== unit.invocationId
+  const startedSinceUpgrade = ofContent !== undefined && ofContent.invocationId !== unit.invocationId
   // Rule 4: a record about what the disk did not return has followed nothing yet.
   const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
   const isNew = ofProcess === undefined
@@ -87,16 +86,17 @@ export function foldStarts(fold: Fold<Starts>): Started {
   const isStartedAtFirst = isFirst && !needsStart(unit.activity) && !runsOther
   const startedBefore = same === undefined ? isStartedAtFirst || startedSinceUpgrade : same.started || isNew
   // Rule 9: whoever stops kubelet takes the subject out of judgement until the next start.
-  const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
+  const isStopped = unit.activity === 'stopped'
+  const started = runsSubject || (startedBefore && !isStopped)
   return {
     subject,
     subjectSinceUs: same?.subjectSinceUs ?? nowUs,
-    contentSinceUs: isSameContent ? (known.contentSinceUs ?? known.subjectSinceUs) : nowUs,
+    contentSinceUs: ofContent === undefined ? nowUs : (ofContent.contentSinceUs ?? ofContent.subjectSinceUs),
     starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(isNew),
     started,
-    startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,
+    startedSinceUs: isStopped ? undefined : (ofContent?.startedSinceUs ?? (started ? nowUs : undefined)),
     // Whoever starts kubelet may make another one of it by that, such as with an upgrade.
-    startedByOthers: isSameContent ? known.startedByOthers === true || isByOthers : isFirst,
+    startedByOthers: ofContent === undefined ? isFirst : ofContent.startedByOthers === true || isByOthers,
     invocationId: unit.invocationId,
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),

@@ -87,6 +87,29 @@ for (const written of ['before', 'after'] as const) {
   }
 }
 
+/** As long as kubelet is started with B, the container runtime is down. */
+class KillingWorld extends VaryingWorld {
+  override async pass(): Promise<Step> {
+    this.runtimeUp = this.startedWith !== textOf(B)
+    return super.pass()
+  }
+}
+
+t.test('it is left for good where it takes the container runtime down, which excuses it on each kubelet', async (t) => {
+  const world = new KillingWorld()
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.behave(B, CRASHES)
+  world.want(B)
+  const isLeft = () => [...world.records.verdicts().values()].some(({ anyKubelet }) => anyKubelet === true)
+  await world.runVarying(13 * MINUTE_US)
+  t.equal(world.count('rolled-back'), 1, 'for no longer than one kubelet')
+  await world.runVarying(30 * MINUTE_US, isLeft)
+  t.ok(isLeft())
+  t.match([...world.records.verdicts().values()].at(-1), { source: B, anyKubelet: true, doubtful: true })
+  t.equal(world.count('rolled-back'), 1)
+})
+
 t.test('retry tries it again, and nothing of before is held against it', async (t) => {
   const world = await changed(CRASHES)
   await world.runVarying(20 * MINUTE_US)

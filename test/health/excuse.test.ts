@@ -2,6 +2,7 @@
 /** What a runtime that does not answer excuses, and for how long. */
 import t from 'tap'
 import { isExcused, isExcuseUsedUp, RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import type { HealthSample } from '../../src/health/sample.ts'
 import { A, BOOT, health, keyOf, NOW_US, POLICY, SECOND_US } from '../decision/snapshots.ts'
 import { down, follow, healthy, ill, type Look, loop } from './samples.ts'
@@ -117,6 +118,27 @@ t.test('a whole trial clears the excused exits', (t) => {
   const calm = Array.from({ length: POLICY.trialUs / POLICY.toleranceUs + 1 }, () => answering(healthy(A, 'i-3', 2)))
   t.match(follow(calm.slice(1), outage, keyOf(A), POLICY.toleranceUs), { excusedExits: { count: 2 } })
   t.equal(follow(calm, outage, keyOf(A), POLICY.toleranceUs).excusedExits, undefined)
+  t.end()
+})
+
+t.test('a kubelet that is another one at each start is excused for no longer, and no more often (rules 36 and 38)', (t) => {
+  const starts = (count: number, waits: Look) => {
+    let record: HealthRecord | undefined
+    for (let n = 0; n < count; n += 1) {
+      const looks = [
+        silent(ill(A, `i-${n}`, n)),
+        silent(down('auto-restart', `i-${n}`, n)),
+        { ...down('auto-restart', `i-${n}`, n), ...waits },
+      ]
+      record = follow(looks, record, keyOf(A, `kubelet-${n}`), RUNTIME_EXCUSE_US / 30)
+    }
+    return record
+  }
+  t.same(
+    [starts(10, { runtimeUp: false }), starts(11, { runtimeUp: false })].map((record) => record?.excused),
+    [true, false],
+  )
+  t.match(starts(70, { runtimeUp: true }), { excusedExits: { count: 60, sinceUs: NOW_US + RUNTIME_EXCUSE_US / 30 } })
   t.end()
 })
 

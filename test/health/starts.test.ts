@@ -80,9 +80,16 @@ t.test('whether the subject was started, since when, and how often (rules 2, 3, 
 
 t.test('an upgrade on disk makes another subject of the same content', (t) => {
   const before = follow([healthy()])
-  const upgraded = (facts: Look) => follow([facts], before, UPGRADED)
-  t.match(upgraded(down('auto-restart')), { starts: 0, started: false, contentSinceUs: NOW_US, startedByOthers: true }, 'it began before')
-  t.match(upgraded(down('auto-restart', 'i-2', 1)), { starts: 1, started: true, contentSinceUs: NOW_US, startedByOthers: true })
+  const upgraded = (...looks: readonly Look[]) => follow(looks, before, UPGRADED)
+  const ofContent = { contentSinceUs: NOW_US, startedSinceUs: NOW_US, startedByOthers: true }
+  t.match(upgraded(down('auto-restart')), { starts: 0, started: false, ...ofContent }, 'it began before')
+  t.match(upgraded(down('auto-restart', 'i-2', 1)), { starts: 1, started: true, ...ofContent })
+  t.match(
+    upgraded(down('auto-restart'), down('auto-restart', 'i-2', 1)),
+    { starts: 1, started: true, ...ofContent },
+    'first one, then the other',
+  )
+  t.match(upgraded(down('stopped')), { started: false, startedSinceUs: undefined }, 'somebody has stopped it')
   const old = { ...before, contentSinceUs: undefined, subjectSinceUs: NOW_US - HOUR_US }
   t.equal(follow([healthy()], old, UPGRADED).contentSinceUs, NOW_US - HOUR_US, 'an agent did not record when the content came')
   t.end()

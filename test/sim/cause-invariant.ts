@@ -12,15 +12,15 @@ import type { Step } from '../../src/decision/step.ts'
 import { findSuspended, findVerdict, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
 import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
-import { isGood, meaningOf } from './behaviour.ts'
+import { isGood, isLocalText, meaningOf, type SimProcess } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'
 import { textOf } from './sim-assignment.ts'
-import type { SimWorld } from './sim-world.ts'
+import type { KubeletObserver, SimWorld } from './sim-world.ts'
 
 const RECORD = layoutOf(DIRECTORY).record('assigned')
 
-export class CauseInvariant {
+export class CauseInvariant implements KubeletObserver {
   readonly #world: SimWorld
   /**
    * The content that the agent was told when it wrote the record of the assignment, as that is now.
@@ -36,10 +36,21 @@ export class CauseInvariant {
    * The contents whose verdicts an operator had forgotten by a retry, and that have not run since.
    */
   readonly #retried = new Set<string>()
+  /** Of the verdicts that were given while something was amiss. */
+  readonly #caused = new Set<TrialKey>()
+  /** The text that kubelet runs, or ran last. */
+  #ran = ''
 
   constructor(world: SimWorld) {
     this.#world = world
+    world.onKubelet.push(this)
   }
+
+  started({ text }: SimProcess): void {
+    this.#ran = text
+  }
+
+  exited(): void {}
 
   decided(snapshot: Snapshot, step: Step): void {
     this.#follow()
@@ -47,8 +58,10 @@ export class CauseInvariant {
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
     if (snapshot.running.kind === 'known') this.#retried.delete(snapshot.running.content)
     if (step.kind === 'forgive' && step.requested) for (const key of step.drop) this.#retried.add(contentOfKey(key))
+    if (step.kind === 'condemn' && this.#isAnythingAmiss()) this.#caused.add(step.verdict.key)
     if (step.kind !== 'restart') return
-    if (step.to === 'local' && told !== LOCAL_CONTENT) this.#checkWayToLocal(snapshot)
+    // Kubelet that ran local last is sent nowhere: a person may have started it so.
+    if (step.to === 'local' && told !== LOCAL_CONTENT && !isLocalText(this.#ran)) this.#checkWayToLocal(snapshot)
     if (!this.#world.unit.isHealthy()) return
     const { target } = step.record
     const next = contentOfKey(target) === LOCAL_CONTENT ? LOCAL_CONTENT : this.#world.nextText()
@@ -71,11 +84,16 @@ export class CauseInvariant {
     const { assigned, lastKnownGood, verdicts, troubles } = snapshot
     const { source, content } = lastKnownGood
     if (source === 'local' || content === undefined || (assigned.kind === 'source' && assigned.source === 'local')) return
-    const states = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content).map(({ state }) => state)
+    const own = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content)
     const text = this.#world.unit.process?.text
-    assert(states.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
-    const hasCause = states.includes('confirmed') || this.#isAnythingAmiss() || isRolledBack(snapshot)
+    assert(own.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
+    const hasCause = own.some((verdict) => this.#hasCause(verdict)) || this.#isAnythingAmiss() || isRolledBack(snapshot)
     assert(hasCause, `invariant 9: a healthy kubelet is sent to local: ${text}`)
+  }
+
+  /** What was amiss may be over when systemd takes the restart at last. */
+  #hasCause(verdict: Verdict): boolean {
+    return verdict.state === 'confirmed' || this.#caused.has(verdict.key) || this.#world.troubles.mayHaveEvicted(verdict)
   }
 
   /** With kubelet, or with the node: also what the agent may have seen last. */

@@ -11,6 +11,7 @@ import { meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'
 import { STARVED_US } from './sim-troubles.ts'
 import type { SimWorld } from './sim-world.ts'
+import { DIFFERENT_KUBELETS } from './times.ts'
 import { isUnseen } from './unseen.ts'
 
 /**
@@ -36,6 +37,8 @@ export class FallbackInvariant {
    * once.
    */
   #killers: ReadonlySet<string> = new Set()
+  /** What was left, on which kubelet: a verdict says nothing of another one, but for the third. */
+  #left: readonly { readonly text: string | undefined; readonly identity: string }[] = []
   #wasLeftDown = false
   #wish: string | undefined
   /** The wanted config has been the one that kubelet starts with next, at least once. */
@@ -51,6 +54,7 @@ export class FallbackInvariant {
   /** The agent has made a pass. */
   passed(step: Step): void {
     this.#lastStep = step
+    if (step.kind === 'condemn') this.#left = [...this.#left, { text: this.#world.nextText(), identity: this.#world.unit.identity }]
   }
 
   /** No agent was there to act: the budget starts anew. */
@@ -58,6 +62,7 @@ export class FallbackInvariant {
     this.#failedSinceUs = undefined
     this.#rested = false
     this.#killers = new Set()
+    this.#left = []
     this.#wasLeftDown = false
   }
 
@@ -70,7 +75,7 @@ export class FallbackInvariant {
     const last = this.#lastStep
     this.#rested ||= last?.kind === 'wait' && (last.phase === 'node-at-fault' || last.detail.includes(NOTHING_LEFT))
     const { killer } = unit.runtime
-    if (killer !== undefined) this.#killers = new Set([...this.#killers, killer])
+    if (killer !== undefined) this.#killers = new Set([...this.#killers, `${this.#countLeft(killer)} ${killer}`])
     this.#wasLeftDown ||= unit.isLeftDown
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
@@ -82,6 +87,14 @@ export class FallbackInvariant {
           this.#killers.size * RUNTIME_BUDGET_US,
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
+  }
+
+  /** How often a config was left that is back on another kubelet. */
+  #countLeft(killer: string): number {
+    if (this.#world.nextText() !== killer) return 0
+    const { identity } = this.#world.unit
+    const others = this.#left.filter((each) => each.text === killer && each.identity !== identity)
+    return Math.min(others.length, DIFFERENT_KUBELETS - 1)
   }
 
   /** A kubelet that starts slowly but will be healthy is not failing. */

@@ -895,6 +895,39 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'restart-kubelet' }],
     [1, { kind: 'assign', name: 'red' }],
   ),
+  'a config takes the container runtime down, and kubelet is another one at each start': schedule(
+    810017021,
+    [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [400, { kind: 'trouble', trouble: 'identity-varies', seconds: 800 }],
+  ),
+  // Each of its verdicts says nothing of the next kubelet, but for the third.
+  'a config takes the container runtime down, is left, and is back on the next kubelet': {
+    ...schedule(
+      810017021,
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [10, { kind: 'trouble', trouble: 'identity-varies', seconds: 1800 }],
+    ),
+    node: { startLimit: 6 },
+  },
+  'a unit that kubelet requires fails, and is well again before systemd restarts a kubelet that has been ill': schedule(
+    810018493,
+    [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [40, { kind: 'dependency-fails', seconds: 8, at: 'exit' }],
+  ),
+  'a person starts kubelet with local, which goes on while an edit is refused': {
+    ...schedule(
+      810031929,
+      ...ASSIGN,
+      [300, { kind: 'edit', name: 'red', behaviour: 'invalid' }],
+      [60, { kind: 'edit-local' }],
+      [0, { kind: 'restart-kubelet' }],
+      [60, { kind: 'runtime-down', seconds: 200, kills: 50 }],
+    ),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

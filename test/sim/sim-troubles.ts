@@ -4,6 +4,8 @@
  * are evicted, the API server answers 429, the agent gets no CPU, kubelet's identity differs at
  * each start.
  */
+import type { Verdict } from '../../src/decision/verdict.ts'
+
 const KINDS = ['not-ready', 'api-busy', 'starved', 'identity-varies'] as const
 export type Trouble = (typeof KINDS)[number]
 
@@ -50,6 +52,11 @@ export class SimTroubles {
   /** Evidence looks as if the config were the cause. */
   blame(seconds: number): void {
     this.#blamedUntilUs = Math.max(this.#blamedUntilUs, this.#nowUs() + seconds * 1e6)
+  }
+
+  /** Preflight does not say here what a config changes: any may have evicted a pod. */
+  mayHaveEvicted({ evidence, doubtful }: Pick<Verdict, 'evidence' | 'doubtful'>): boolean {
+    return evidence === 'pods' && doubtful === true && this.evictions.length > 0
   }
 
   get isBlamed(): boolean {

@@ -86,6 +86,8 @@ export class SimUnit implements Unit, HealthProbe {
   #operatorAtUs: number | undefined
   /** kubelet was healthy on its local config since the agent's last restart. */
   #wasHealthy = false
+  /** With its last restart the agent started again what had been down. */
+  #isStartedAgain = false
   #invocations = 0
   #nRestarts = 0
   /** Of the kubelet on disk. */
@@ -277,6 +279,7 @@ export class SimUnit implements Unit, HealthProbe {
     }
     this.#nRestarts = 0
     this.#wasHealthy = false
+    this.#isStartedAgain = activity === 'failed'
     // Two commands: `reset-failed`, then `start` or `try-restart`.
     this.#resetFailed()
     this.#world.onCommand()
@@ -332,8 +335,9 @@ export class SimUnit implements Unit, HealthProbe {
       }
     }
     // Local is the administrator's by the time that the assignment is gone, even if it was not when
-    // kubelet went down.
-    if (this.isLeftDown && this.#wasHealthy && this.#world.isNothingAssigned()) this.#operatorAtUs ??= now + OPERATOR_COMES_AFTER_US
+    // kubelet went down: it was healthy there, or one more start of it was in vain.
+    const isReturned = this.#wasHealthy || (this.#isStartedAgain && !this.#owesAgent)
+    if (this.isLeftDown && isReturned && this.#world.isNothingAssigned()) this.#operatorAtUs ??= now + OPERATOR_COMES_AFTER_US
     if (this.#operatorAtUs !== undefined && now >= this.#operatorAtUs) this.startByOperator()
   }
 

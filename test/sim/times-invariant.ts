@@ -71,11 +71,14 @@ export class TimesInvariant implements KubeletObserver {
   started({ startedBy, text }: SimProcess): void {
     const { nowUs, unit } = this.#world
     const { runtime } = unit
+    // A process that begins without its runtime exits, also where that answers by then.
+    const isAfterSilent = this.#beganSilent && !this.#wasHealthy
     this.#wasHealthy = false
     this.#started = text
     const { untilUs } = runtime.latestFault
     const isUpUnseen = untilUs > 0 && nowUs - untilUs < this.#lookUs()
     this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
+    if (isAfterSilent) this.#illSinceUs = undefined
     if (startedBy !== 'systemd') this.#forget()
   }
 

@@ -96,8 +96,10 @@ export class VerdictInvariant implements KubeletObserver {
     if (bootId !== this.#boot) for (const text of this.#facts.keys()) this.#change(text, { illFromUs: Number.NEGATIVE_INFINITY })
     this.#boot = bootId
     const { process } = unit
-    // None is to blame while none can start: the time of its illness stands still.
-    const isKeptDown = process === undefined && (unit.isLeftByDependency || unit.isDependencyFailing)
+    // None is to blame while none can start: the time of its illness stands still. But before
+    // systemd starts it again, another unit keeps it from nothing.
+    const isBarred = unit.isDependencyFailing && unit.activity !== 'auto-restart'
+    const isKeptDown = process === undefined && (unit.isLeftByDependency || isBarred)
     if (isKeptDown) this.#standStill(this.#world.nextText() ?? '', nowUs - (this.#keptDownUs ?? nowUs))
     this.#keptDownUs = isKeptDown ? nowUs : undefined
     // Without healthz, only the word of systemd that it is ready tells that a kubelet is well.
@@ -159,11 +161,10 @@ export class VerdictInvariant implements KubeletObserver {
   }
 
   /** The node did it, and the agent cannot know that. */
-  #isNodes({ reason, evidence, doubtful }: Failure, text: string): boolean {
+  #isNodes(failure: Failure, text: string): boolean {
     const { victims, troubles } = this.#world
-    if (reason === 'reboots') return victims.wasRebooted(text)
-    // Preflight does not say here what a config changes: any may have evicted a pod.
-    return troubles.isBlamed || (evidence === 'pods' && doubtful === true && troubles.evictions.length > 0)
+    if (failure.reason === 'reboots') return victims.wasRebooted(text)
+    return troubles.isBlamed || troubles.mayHaveEvicted(failure)
   }
 
   /** A kubelet that a person or a boot started may be healthy by that. */
