@@ -10,6 +10,7 @@ import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
 import { findFailure } from '../health/failure.ts'
 import type { HealthRecord } from '../health/fold.ts'
 import { needsStart } from '../health/sample.ts'
+import { isStartAwaited } from '../health/starts.ts'
 import { describeSource, type HeldSource, nameLost } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
@@ -55,8 +56,19 @@ function isInSpiteOfRefusal(snapshot: Snapshot, { source }: Failed, { state }: V
 function condemnByEvidence(situation: TargetSituation, next: Failed, health: HealthRecord): Step | undefined {
   const { running, verdicts } = situation.snapshot
   if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined
+  const failed = { ...next, key: running.key }
+  if (isMakingWay(situation, health, failed)) return undefined
   const failure = findEvidenceFailure(situation.snapshot)
-  return failure && answerFailure(situation, { ...next, key: running.key }, failure, health)
+  return failure && answerFailure(situation, failed, failure, health)
+}
+
+/**
+ * Systemd has taken the restart that answers what this process has shown, and kubelet still stops.
+ */
+function isMakingWay({ snapshot, unit }: TargetSituation, health: HealthRecord, failed: Failed): boolean {
+  const { restartDueUntilUs: dueUntilUs } = health
+  const isDue = dueUntilUs !== undefined && snapshot.now.monotonicUs < dueUntilUs
+  return isDue && isStartAwaited(health, unit) && !isTryOutstanding(snapshot, unit, failed)
 }
 
 function answerFailure(situation: TargetSituation, failed: Failed, failure: ConfigFailure, health: HealthRecord): Step {

@@ -222,6 +222,27 @@ t.test('a failure', async (t) => {
     t.not(nextStep({ ...seen, ...judged(verdict(B, 'provisional')) }).kind, 'condemn', 'it is known')
   })
 
+  t.test('by evidence of the process that one more start is to replace is none', async (t) => {
+    const seen = ([5, 70] as const).map((at) => [at, serving(401)] as const)
+    const story = snapshotOf({ before: [serving(403)], seen, snapshot: { proven: keyOf(B), lastKnownGood: hold(B) } })
+    const { evidence } = story
+    if (evidence?.baseline === undefined) return t.fail('there is a baseline')
+    const ofC = { ...evidence, baseline: { ...evidence.baseline, candidate: keyOf(C) } }
+    const failedAlike = verdict(C, 'provisional', { reason: 'evidence', evidence: 'serving' })
+    const fallback = { ...story, evidence: ofC, ...wants(C), ...assignedTo(C), ...judged(failedAlike) }
+    const step = nextStep(fallback)
+    if (step.kind !== 'try-again' || step.record === undefined) return t.fail(`it is not tried once more: ${step.kind}`)
+    const { record } = step
+    const after = (facts: Partial<RestartRecord>, us = 0): Snapshot => {
+      const seen = look(fallback, step, () => false)
+      return { ...seen, restarts: [{ ...record, ...facts }], now: { ...seen.now, monotonicUs: seen.now.monotonicUs + us } }
+    }
+    const taken = { outcome: { ok: true, detail: '' } }
+    t.equal(nextStep(after(taken)).kind, 'wait', 'kubelet still stops')
+    t.match(nextStep(after(taken, POLICY.startDeadlineUs)), { kind: 'condemn' }, 'but not for ever')
+    t.match(nextStep(after({ outcome: { ok: false, detail: 'systemd does not answer' } })), { kind: 'try-again' }, 'systemd refused it')
+  })
+
   t.test('where everything else has failed too leaves nowhere to go', async (t) => {
     const all = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
     t.match(nextStep(inTrial({ ...crashing(B), ...all })), { kind: 'condemn', verdict: { key: keyOf(B) }, next: undefined })

@@ -892,6 +892,15 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [25, { kind: 'restart-agent', afterSeconds: 60 }],
     [1, { kind: 'edit', name: 'blue', behaviour: 'good' }],
   ),
+  'a person restarts a masked kubelet, and unmasks and starts it in vain': schedule(
+    810036211,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [100, { kind: 'dependency-fails', seconds: 17, at: 'exit' }],
+    [14, { kind: 'stop-kubelet', seconds: 17, bars: 'disabled' }],
+    [12, { kind: 'dependency-fails', seconds: 27 }],
+    [0, { kind: 'restart-kubelet' }],
+    [1, { kind: 'assign', name: 'red' }],
+  ),
   'a config takes the container runtime down, and kubelet is another one at each start': schedule(
     810017021,
     [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],

@@ -49,7 +49,7 @@ export class RestartInvariant {
    * A start of the present unit is on record without an answer: the agent may have died before it
    * requested that.
    */
-  #isStartSeen = false
+  #isStartOnRecord = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -61,7 +61,7 @@ export class RestartInvariant {
     this.#lastStep = step
     this.#runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
     this.#isReset = snapshot.requests.hold === 'local'
-    this.#isStartSeen = isStartOnRecord(snapshot) || isStartDue(snapshot)
+    this.#isStartOnRecord = isStartOnRecord(snapshot)
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
     const isSeen = snapshot.running.kind === 'known' && !this.#mayBeEarlier && !isEditedSince(this.#world, snapshot)
     if (isSeen) this.#world.unseenEditUs = undefined
@@ -84,8 +84,9 @@ export class RestartInvariant {
       'invariant 5: a restart without a decision',
     )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
-    const { fallback = false } = step.record ?? {}
-    assert(unit.mayBeStarted(this.#isStartSeen), 'invariant 5: a restart of a kubelet that an operator stopped')
+    const { fallback = false, failed = false } = step.record ?? {}
+    // Since the look, the unit may have stopped. Of such a unit, only a start is one.
+    assert(!failed || unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
@@ -157,11 +158,6 @@ export class RestartInvariant {
       `invariant 5: ${all} restarts within an hour, with fallbacks, ${allInVain} of them in vain`,
     )
   }
-}
-
-/** Systemd's own start may come to nothing between the look and the restart. */
-function isStartDue({ unit }: Snapshot): boolean {
-  return unit.kind === 'known' && unit.activity === 'auto-restart'
 }
 
 function isStartOnRecord({ restarts, unit, now }: Snapshot): boolean {

@@ -150,11 +150,9 @@ export class SimUnit implements Unit, HealthProbe {
   /**
    * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
    * agent's own for all that systemd shows, since one of the agent's is still owed, or on record.
-   *
-   * @param isStartSeen a start is on record, or was due at the agent's look
    */
-  mayBeStarted(isStartSeen: boolean): boolean {
-    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isStartSeen)
+  mayBeStarted(isOnRecord: boolean): boolean {
+    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord)
     return !this.isStoppedByOperator || (isUntold && this.barred !== 'masked')
   }
 
@@ -438,7 +436,9 @@ export class SimUnit implements Unit, HealthProbe {
     this.startByOperator()
   }
 
+  /** Systemd refuses it where the unit is masked. */
   restartByOperator(): void {
+    if (this.barred === 'masked') return
     // Systemd has counted a start of its own that is still queued: then that one seems to fail.
     const isCounted = this.#state === 'queued' && this.#starter === 'systemd'
     this.#stop()
