@@ -851,6 +851,17 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [16, { kind: 'runtime-down', hangs: true, seconds: 667 }],
     [0, { kind: 'restart-kubelet' }],
   ),
+  // Invariant 15 took the time in which no agent ran for one in which kubelet was not left.
+  'what is in place outlives the directory, and no agent runs for longer than kubelet has to become healthy': {
+    ...schedule(
+      830000010,
+      [0, { kind: 'edit-overlay', behaviour: 'never-ready' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [3, { kind: 'assign', name: 'red' }],
+      [11, { kind: 'lose-state', afterSeconds: 58 }],
+    ),
+    node: { activation: 'drop-in' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -111,9 +111,12 @@ export class TimesInvariant implements KubeletObserver {
     const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
     this.#isBlind ||= faults.readsFail
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
-    if (about !== this.#about || this.#isExcused()) this.#forget()
+    const isExcused = this.#isExcused()
+    if (about !== this.#about || isExcused) this.#forget()
     this.#about = about
     this.#follow()
+    // The next check may come when the excuse is long over, as when the agent starts.
+    if (isExcused) this.#illSinceUs = undefined
     for (const { failing, sinceUs } of this.#listDue()) {
       const lateForUs = nowUs - sinceUs - limitUs(failing, this.#world.policy)
       assert(
