@@ -235,14 +235,25 @@ export const EXPLAINED: readonly ExplainedChange[] = [
         ] as const,
     ),
   ]),
-  ...explain(
-    'src/evidence/pods.ts',
-    [
+  ...explain('src/evidence/pods.ts', [
+    ...[
       "{ reasons: ['OutOf*'], fields: [] },",
       "{ reasons: ['UnexpectedAdmissionError'], fields: [] },",
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
-  ),
+    ...['baseline.podsAtWallMs', 'startedAtMs'].map(
+      (time) =>
+        [
+          `${time} === undefined -> false in if (baseline.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false`,
+          NOT_A_NUMBER,
+        ] as const,
+    ),
+    ['[] -> ["Stryker was here"] in const { lost = [], sinceUs } = pods ?? {}', 'a text has no field, and the rest is for what was read'],
+    [
+      "'' -> \"Stryker was here!\" in function listSome([first = '', ...others]: readonly string[]): string {",
+      'nothing is listed where there is nothing',
+    ],
+  ]),
   ...explain('src/evidence/baseline.ts', [
     ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
@@ -393,6 +404,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/health/last-words.ts', [
+    ['words === undefined -> false in if (words === undefined) return undefined', 'the name of nothing contains no address'],
     [
       '[] -> ["Stryker was here"] in const [, host, port] = /\\blisten tcp[46]? (\\S*):(\\d{1,5}): bind: address already in use/.exec(words) ?? []',
       'the text stands where the whole match would, which is not read',
