@@ -15,6 +15,7 @@ const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
 const BOUNDARY = 'the two differ in a single moment of the clock'
 const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
+const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
@@ -118,6 +119,32 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "unit.kind === 'known' -> true in const present = unit.kind === 'known' ? unit.invocationId : undefined",
       'a unit that is unknown has no invocation: undefined as well',
     ],
+  ]),
+  ...explain('src/decision/why-down.ts', [
+    [
+      'unit.down?.barred -> unit.down.barred in return isOpen(unit) && (findOwn(unit, past) !== undefined || (unit.down?.barred === undefined && hasSystemdStarted(unit, past)))',
+      OPEN_IS_DOWN,
+    ],
+    ...['down === undefined -> false', '\'stopped\' -> ""'].map(
+      (change) => [`${change} in if (down === undefined) return 'stopped'`, OPEN_IS_DOWN] as const,
+    ),
+    [
+      "failedUs !== undefined -> true in return unit.activity === 'left-down' && own !== undefined && failedUs !== undefined && failedUs >= own.atUs",
+      NOT_A_NUMBER,
+    ],
+    [
+      "own.atUs >= inactiveEnterUs -> own.atUs > inactiveEnterUs in if (own?.outcome?.ok === true && own.atUs >= inactiveEnterUs) return 'stopped'",
+      BOUNDARY,
+    ],
+    [
+      "dependencyFailedUs >= inactiveEnterUs -> dependencyFailedUs > inactiveEnterUs in if (hasSystemdStarted(unit, past) && dependencyFailedUs >= inactiveEnterUs) return 'left-down'",
+      BOUNDARY,
+    ],
+    ...[
+      `unit.down?.barred -> unit.down.barred in const unmask = unit.down?.barred === 'masked' ? \`systemctl unmask \${name} && \` : ''`,
+      `down?.barred -> down.barred in if (down?.barred === 'masked') return \`\${name} is masked\``,
+      `down?.barred -> down.barred in if (down?.barred === 'disabled') return \`kubelet is stopped, and \${name} is disabled\``,
+    ].map((change) => [change, 'the name that is said is part of it'] as const),
   ]),
   ...explain('src/evidence/schedule.ts', [
     ...["unit.kind === 'unknown' -> false", '\'unknown\' -> ""'].flatMap((change) =>
