@@ -13,6 +13,8 @@ const NARROWS = 'otherwise the property that is compared next is missing, and un
 const NO_SOURCE = 'a text has neither a source nor a content, so that the list is as good as empty'
 const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
+const LEFT_OUT = 'JSON leaves out what is undefined, and readers take it for missing'
+const ASSIGNS_CONFIG_MAP = 'nothing but a ConfigMap is assigned so'
 const BOUNDARY = 'the two differ in a single moment of the clock'
 const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
 const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down'
@@ -38,9 +40,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ]),
   ...explain('src/decision/condemn-failure.ts', [
     [
-      'evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),',
-      'JSON leaves out what is undefined, and readers take it for missing',
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined",
+      NARROWS,
     ],
+    ['evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),', LEFT_OUT],
     [
       'Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US -> Math.abs(now.wallMs - atWallMs) * 1000 <= AS_OTHERS_US in const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US',
       BOUNDARY,
@@ -105,12 +108,32 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       (change) =>
         [`${change} in if (before !== undefined && before !== 'local' && sameRef(before, source)) {`, 'a text names no ConfigMap'] as const,
     ),
+    ["localConfig !== undefined -> true in put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),", LEFT_OUT],
     [
-      "localConfig !== undefined -> true in put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),",
-      'JSON leaves out what is undefined, and readers take it for missing',
+      'factsSinceUs !== undefined -> true in const since = { ...(shared ? { sinceUs: now.monotonicUs } : own), ...(factsSinceUs !== undefined && { factsSinceUs }) }',
+      LEFT_OUT,
     ],
+    [
+      "desired.kind === 'config-map' -> true in ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),",
+      ASSIGNS_CONFIG_MAP,
+    ],
+    ...[
+      "const { mergedFrom, factsSinceUs } = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object : {}",
+      "return desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.factsSinceUs : undefined",
+    ].flatMap((line) =>
+      [
+        "desired.kind === 'config-map' && desired.object.kind === 'found' -> true",
+        "desired.kind === 'config-map' && desired.object.kind === 'found' -> desired.kind === 'config-map' || desired.object.kind === 'found'",
+        "desired.kind === 'config-map' -> true",
+        "desired.object.kind === 'found' -> true",
+      ].map((change) => [`${change} in ${line}`, `${ASSIGNS_CONFIG_MAP}, and one that is not found has neither`] as const),
+    ),
   ]),
   ...explain('src/decision/restart-limit.ts', [
+    [
+      'oldest !== undefined -> true in return oldest !== undefined && spent.length >= policy.restartsPerHour ? oldest.atUs + HOUR_US : undefined',
+      'the limit is at least one restart',
+    ],
     [
       'now.monotonicUs - record.atUs < HOUR_US -> now.monotonicUs - record.atUs <= HOUR_US in const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)',
       BOUNDARY,
@@ -118,6 +141,45 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       "unit.kind === 'known' -> true in const present = unit.kind === 'known' ? unit.invocationId : undefined",
       'a unit that is unknown has no invocation: undefined as well',
+    ],
+  ]),
+  ...explain('src/decision/restarts.ts', [
+    [
+      "running.kind === 'known' -> true in if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, unit, target)) return NOT_DUE",
+      NARROWS,
+    ],
+    ["running.kind === 'known' -> true in const isOfKubelet = running.kind === 'known' && running.content === content", NARROWS],
+    [
+      "running.kind === 'known' -> true in const isAnswered = running.kind === 'known' && running.startedAtUs - last.atUs > policy.startDeadlineUs",
+      NOT_A_NUMBER,
+    ],
+    [
+      'last === undefined -> false in if (last === undefined || last.outcome !== undefined) return undefined',
+      'what was cut short was requested',
+    ],
+    ...['auto-restart', 'exited', 'left-down', 'failed'].map(
+      (activity) => [`'${activity}' -> "" in case '${activity}':`, 'a state that is not listed is no obstacle either'] as const,
+    ),
+    ["case 'failed': -> case 'failed': in case 'failed':", 'a state that is not listed is no obstacle either'],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.key === target.key || findNodePause(snapshot) !== undefined) return false",
+      'this is asked of a kubelet that runs only',
+    ],
+    [
+      'nowUs - record.atUs < HOUR_US -> nowUs - record.atUs <= HOUR_US in const starts = taken.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)',
+      BOUNDARY,
+    ],
+    [
+      'health === undefined -> false in if (health === undefined || last === undefined) return restarts.length === 0 && !hasCondemned(snapshot)',
+      'without a record there is no process in it',
+    ],
+    ...[
+      'if (lastProcess?.invocationId === invocationBefore) return true',
+      'return process !== undefined && process.invocationId === lastProcess?.invocationId && process.startedAtUs < atUs',
+    ].map((line) => [`lastProcess?.invocationId -> lastProcess.invocationId in ${line}`, 'what ran last is known there'] as const),
+    [
+      'process.startedAtUs < atUs -> process.startedAtUs <= atUs in return process !== undefined && process.invocationId === lastProcess?.invocationId && process.startedAtUs < atUs',
+      BOUNDARY,
     ],
   ]),
   ...explain('src/decision/why-down.ts', [
@@ -354,13 +416,21 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/target.ts', [
+    [
+      "unit.kind === 'known' -> true in return unit.kind === 'known' && isPutBack(snapshot, unit) ? lastKnownGood : nextStart.held",
+      'without a unit nothing is asked but whether local is wanted, and then it is not',
+    ],
+    ...[
+      'content === undefined -> false in if (content === undefined || content === lastKnownGood.content) return content !== undefined',
+      'content !== undefined -> true in if (content === undefined || content === lastKnownGood.content) return content !== undefined',
+    ].map((change) => [change, 'what has no content is no candidate'] as const),
+    [
+      'situation.unit !== undefined -> true in return situation.unit !== undefined && situation.target !== undefined',
+      'without a unit there is no target',
+    ],
     ["nextStart.kind !== 'known' -> false in if (nextStart.kind !== 'known') return undefined", HOLDS_NOTHING],
     [
       "nextStart.kind === 'known' -> true in const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined",
-      HOLDS_NOTHING,
-    ],
-    [
-      "snapshot.nextStart.kind === 'known' -> true in return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined",
       HOLDS_NOTHING,
     ],
     [
@@ -368,7 +438,6 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'what has no source has no content either',
     ],
     ['[] -> ["Stryker was here"] in const own = goingOn === undefined ? [] : [goingOn]', NO_SOURCE],
-    ['[] -> ["Stryker was here"] in if (isLocalWanted(snapshot)) return []', NO_SOURCE],
     [
       "candidate.verdict?.state -> candidate.verdict.state in const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')",
       EACH_JUDGED,
@@ -444,6 +513,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ['startedAtUs !== undefined -> true in return startedAtUs !== undefined && atUs - startedAtUs < MINUTE_US', NOT_A_NUMBER],
   ]),
   ...explain('src/health/exits.ts', [
+    [
+      'false -> true in if (known === undefined) return { unseen: 0, seen: false, isCounted: false }',
+      'the first look ends a gap, in which no exit is charged',
+    ],
     [
       'former && ofFormer -> former || ofFormer in const logged = former && ofFormer && aged ? { ...aged, recentExits: logExits(aged, fold, former.key, ofFormer) } : aged',
       'there are both or neither',

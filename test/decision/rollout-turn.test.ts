@@ -3,6 +3,7 @@
  * A node whose assigned config goes by a rollout: what runs without a turn, and what waits for one.
  */
 import t from 'tap'
+import { isOutOfReach } from '../../src/decision/condemn-failure.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
@@ -129,6 +130,10 @@ t.test('a content that is held has no say in where the node falls back', async (
   const failing = crashing(A, { ...SICK, exits: 5, lastNRestarts: 5, triedAgainUs: NOW_US - HOUR_US })
   t.match(decide({ ...held, ...failing }), { kind: 'condemn', verdict: { source: A }, next: 'local' }, 'what runs fails')
   t.match(decide({ ...held, ...failing, ...judged(A_FAILED) }), { kind: 'activate', target: 'local' }, 'the node falls back')
+  const key = keyOf(C)
+  const target = { source: C, content: contentOf(C), key, verdict: undefined, fallback: false, goesOn: false, atFault: false }
+  t.equal(isOutOfReach(snapshot(held), target), true, 'nothing waits for it')
+  t.equal(isOutOfReach(snapshot({ ...staged(C), ...turn(C, GO, NOW_US) }), target), false, 'until its turn comes')
 
   const fallenBack = { ...held, ...judged(A_FAILED), ...ON_LOCAL }
   t.match(decide(fallenBack), { kind: 'retry-failed', verdict: { source: A } }, 'and tries again what had proved itself')
