@@ -337,6 +337,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
           NOT_A_NUMBER,
         ] as const,
     ),
+    [
+      "cause.kind === 'config' -> true in const [field] = pressure.map(({ cause }) => (cause.kind === 'config' ? cause.field : undefined))",
+      'another cause has no field',
+    ],
     ['[] -> ["Stryker was here"] in const { lost = [], sinceUs } = pods ?? {}', 'a text has no field, and the rest is for what was read'],
     [
       "'' -> \"Stryker was here!\" in function listSome([first = '', ...others]: readonly string[]): string {",
