@@ -182,6 +182,20 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       BOUNDARY,
     ],
   ]),
+  ...explain('src/decision/wait.ts', [
+    [
+      "healthyUs > policy.trialUs -> healthyUs >= policy.trialUs in if (phase !== 'in-trial' && healthyUs > policy.trialUs) return SETTLED_US",
+      BOUNDARY,
+    ],
+    [
+      "now.monotonicUs - running.startedAtUs < policy.startDeadlineUs -> now.monotonicUs - running.startedAtUs <= policy.startDeadlineUs in const young = running.kind !== 'known' || now.monotonicUs - running.startedAtUs < policy.startDeadlineUs",
+      BOUNDARY,
+    ],
+    [
+      'spread.factsSinceUs === undefined -> false in const heldAtUs = spread.factsSinceUs === undefined ? now.monotonicUs : spread.factsSinceUs + FACTS_HOLD_US',
+      NOT_A_NUMBER,
+    ],
+  ]),
   ...explain('src/decision/why-down.ts', [
     [
       'unit.down?.barred -> unit.down.barred in return isOpen(unit) && (findOwn(unit, past) !== undefined || (unit.down?.barred === undefined && hasSystemdStarted(unit, past)))',
