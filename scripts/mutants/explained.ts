@@ -18,6 +18,7 @@ const ASSIGNS_CONFIG_MAP = 'nothing but a ConfigMap is assigned so'
 const BOUNDARY = 'the two differ in a single moment of the clock'
 const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
 const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down'
+const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
@@ -180,6 +181,59 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       'process.startedAtUs < atUs -> process.startedAtUs <= atUs in return process !== undefined && process.invocationId === lastProcess?.invocationId && process.startedAtUs < atUs',
       BOUNDARY,
+    ],
+  ]),
+  ...explain('src/decision/worth-keeping.ts', [
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false",
+      'what does not run has no health',
+    ],
+    ...['isOfFailure(verdicts.get(running.key))', 'isOfFailure(findVerdict(snapshot, running.content, unit))'].map(
+      (verdict) =>
+        [`running.kind === 'known' -> true in return running.kind === 'known' && ${verdict}`, 'no verdict is on what is missing'] as const,
+    ),
+  ]),
+  ...explain('src/decision/find-pause.ts', [
+    ["'local' -> \"\" in case 'local':", 'a hold that is not listed pauses nothing either'],
+    ...["case 'unknown': -> case 'unknown':", '\'unknown\' -> ""'].map(
+      (change) => [`${change} in case 'unknown':`, 'what is not known has not been seen either'] as const,
+    ),
+    [
+      "desired.object.kind === 'unavailable' -> true in return desired.object.kind === 'found' || (desired.object.kind === 'unavailable' && desired.object.reason === 'not-found')",
+      NARROWS,
+    ],
+  ]),
+  ...explain('src/decision/prune.ts', [
+    ...[
+      'snapshot.checkpoints.length <= policy.keepCheckpoints -> false',
+      'snapshot.checkpoints.length <= policy.keepCheckpoints -> snapshot.checkpoints.length < policy.keepCheckpoints',
+    ].map(
+      (change) =>
+        [
+          `${change} in if (snapshot.checkpoints.length <= policy.keepCheckpoints) return []`,
+          'of no more than are kept, none is too old',
+        ] as const,
+    ),
+    ...["unit.process.kind === 'checkpoint' -> true", '[] -> ["Stryker was here"]'].map(
+      (change) => [`${change} in const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []`, NO_PATH] as const,
+    ),
+    [
+      'pathOf(a) < pathOf(b) -> pathOf(a) <= pathOf(b) in const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))',
+      'no two checkpoints have one path',
+    ],
+    ...["source === 'local' -> false", '\'local\' -> ""', '[] -> ["Stryker was here"]'].map(
+      (change) => [`${change} in return source === undefined || source === 'local' ? [] : [source]`, NO_PATH] as const,
+    ),
+    ...["source !== 'local' -> true", '\'local\' -> ""', '[] -> ["Stryker was here"]'].map(
+      (change) =>
+        [
+          `${change} in return [...verdicts.values()].flatMap(({ damage, source }) => (damage === 'one-way' && source !== 'local' ? [source] : []))`,
+          NO_PATH,
+        ] as const,
+    ),
+    [
+      `overlay === undefined -> false in return overlay === undefined ? \`\${uid}/\${resourceVersion}\` : \`\${uid}/\${resourceVersion}/\${overlay}\``,
+      'a path of another form tells the same apart',
     ],
   ]),
   ...explain('src/decision/wait.ts', [
