@@ -183,6 +183,29 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       BOUNDARY,
     ],
   ]),
+  ...explain('src/decision/trial.ts', [
+    [
+      "running.kind === 'known' -> true in return running.kind === 'known' && running.key === key && health?.subject === key ? measureHealth(snapshot, key) : undefined",
+      NARROWS,
+    ],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== contentOfKey(key) || health === undefined) return undefined",
+      NARROWS,
+    ],
+    [
+      "running.kind === 'known' -> true in if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {",
+      NARROWS,
+    ],
+    ['failure !== undefined -> true in if (failure !== undefined) return failure', 'there is a single rule'],
+    [
+      '[] -> ["Stryker was here"] in const later = trialBoots?.content === contentOfKey(key) ? trialBoots.boots.slice(1) : []',
+      'a text has no time, so that it is not recent',
+    ],
+    [
+      'Math.abs(now.wallMs - atWallMs) * 1000 < windowUs(policy) -> Math.abs(now.wallMs - atWallMs) * 1000 <= windowUs(policy) in const isRecent = (atWallMs: number) => Math.abs(now.wallMs - atWallMs) * 1000 < windowUs(policy)',
+      BOUNDARY,
+    ],
+  ]),
   ...explain('src/decision/worth-keeping.ts', [
     [
       "running.kind !== 'known' -> false in if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false",
