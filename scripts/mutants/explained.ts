@@ -206,6 +206,12 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       BOUNDARY,
     ],
   ]),
+  ...explain('src/decision/resting.ts', [
+    [
+      "trial.kind === 'running' -> true in return wait(snapshot, phase, text, trial.kind === 'running' ? trial.endsAtUs : undefined)",
+      'no other trial that is waited for has an end',
+    ],
+  ]),
   ...explain('src/decision/worth-keeping.ts', [
     [
       "running.kind !== 'known' -> false in if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false",
