@@ -13,8 +13,12 @@ const NARROWS = 'otherwise the property that is compared next is missing, and un
 const NO_SOURCE = 'a text has neither a source nor a content, so that the list is as good as empty'
 const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
 const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
+const LEFT_OUT = 'JSON leaves out what is undefined, and readers take it for missing'
+const ASSIGNS_CONFIG_MAP = 'nothing but a ConfigMap is assigned so'
 const BOUNDARY = 'the two differ in a single moment of the clock'
 const HAS_CONTRACT = 'those that the health record judges are not among these kinds'
+const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down'
+const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
@@ -37,9 +41,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ]),
   ...explain('src/decision/condemn-failure.ts', [
     [
-      'evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),',
-      'JSON leaves out what is undefined, and readers take it for missing',
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined",
+      NARROWS,
     ],
+    ['evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),', LEFT_OUT],
     [
       'Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US -> Math.abs(now.wallMs - atWallMs) * 1000 <= AS_OTHERS_US in const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US',
       BOUNDARY,
@@ -104,12 +109,32 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       (change) =>
         [`${change} in if (before !== undefined && before !== 'local' && sameRef(before, source)) {`, 'a text names no ConfigMap'] as const,
     ),
+    ["localConfig !== undefined -> true in put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),", LEFT_OUT],
     [
-      "localConfig !== undefined -> true in put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),",
-      'JSON leaves out what is undefined, and readers take it for missing',
+      'factsSinceUs !== undefined -> true in const since = { ...(shared ? { sinceUs: now.monotonicUs } : own), ...(factsSinceUs !== undefined && { factsSinceUs }) }',
+      LEFT_OUT,
     ],
+    [
+      "desired.kind === 'config-map' -> true in ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),",
+      ASSIGNS_CONFIG_MAP,
+    ],
+    ...[
+      "const { mergedFrom, factsSinceUs } = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object : {}",
+      "return desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.factsSinceUs : undefined",
+    ].flatMap((line) =>
+      [
+        "desired.kind === 'config-map' && desired.object.kind === 'found' -> true",
+        "desired.kind === 'config-map' && desired.object.kind === 'found' -> desired.kind === 'config-map' || desired.object.kind === 'found'",
+        "desired.kind === 'config-map' -> true",
+        "desired.object.kind === 'found' -> true",
+      ].map((change) => [`${change} in ${line}`, `${ASSIGNS_CONFIG_MAP}, and one that is not found has neither`] as const),
+    ),
   ]),
   ...explain('src/decision/restart-limit.ts', [
+    [
+      'oldest !== undefined -> true in return oldest !== undefined && spent.length >= policy.restartsPerHour ? oldest.atUs + HOUR_US : undefined',
+      'the limit is at least one restart',
+    ],
     [
       'now.monotonicUs - record.atUs < HOUR_US -> now.monotonicUs - record.atUs <= HOUR_US in const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)',
       BOUNDARY,
@@ -118,6 +143,167 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "unit.kind === 'known' -> true in const present = unit.kind === 'known' ? unit.invocationId : undefined",
       'a unit that is unknown has no invocation: undefined as well',
     ],
+  ]),
+  ...explain('src/decision/restarts.ts', [
+    [
+      "running.kind === 'known' -> true in if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, unit, target)) return NOT_DUE",
+      NARROWS,
+    ],
+    ["running.kind === 'known' -> true in const isOfKubelet = running.kind === 'known' && running.content === content", NARROWS],
+    [
+      "running.kind === 'known' -> true in const isAnswered = running.kind === 'known' && running.startedAtUs - last.atUs > policy.startDeadlineUs",
+      NOT_A_NUMBER,
+    ],
+    [
+      'last === undefined -> false in if (last === undefined || last.outcome !== undefined) return undefined',
+      'what was cut short was requested',
+    ],
+    ...['auto-restart', 'exited', 'left-down', 'failed'].map(
+      (activity) => [`'${activity}' -> "" in case '${activity}':`, 'a state that is not listed is no obstacle either'] as const,
+    ),
+    ["case 'failed': -> case 'failed': in case 'failed':", 'a state that is not listed is no obstacle either'],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.key === target.key || findNodePause(snapshot) !== undefined) return false",
+      'this is asked of a kubelet that runs only',
+    ],
+    [
+      'nowUs - record.atUs < HOUR_US -> nowUs - record.atUs <= HOUR_US in const starts = taken.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)',
+      BOUNDARY,
+    ],
+    [
+      'health === undefined -> false in if (health === undefined || last === undefined) return restarts.length === 0 && !hasCondemned(snapshot)',
+      'without a record there is no process in it',
+    ],
+    ...[
+      'if (lastProcess?.invocationId === invocationBefore) return true',
+      'return process !== undefined && process.invocationId === lastProcess?.invocationId && process.startedAtUs < atUs',
+    ].map((line) => [`lastProcess?.invocationId -> lastProcess.invocationId in ${line}`, 'what ran last is known there'] as const),
+    [
+      'process.startedAtUs < atUs -> process.startedAtUs <= atUs in return process !== undefined && process.invocationId === lastProcess?.invocationId && process.startedAtUs < atUs',
+      BOUNDARY,
+    ],
+  ]),
+  ...explain('src/decision/trial.ts', [
+    [
+      "running.kind === 'known' -> true in return running.kind === 'known' && running.key === key && health?.subject === key ? measureHealth(snapshot, key) : undefined",
+      NARROWS,
+    ],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== contentOfKey(key) || health === undefined) return undefined",
+      NARROWS,
+    ],
+    [
+      "running.kind === 'known' -> true in if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {",
+      NARROWS,
+    ],
+    ['failure !== undefined -> true in if (failure !== undefined) return failure', 'there is a single rule'],
+    [
+      '[] -> ["Stryker was here"] in const later = trialBoots?.content === contentOfKey(key) ? trialBoots.boots.slice(1) : []',
+      'a text has no time, so that it is not recent',
+    ],
+    [
+      'Math.abs(now.wallMs - atWallMs) * 1000 < windowUs(policy) -> Math.abs(now.wallMs - atWallMs) * 1000 <= windowUs(policy) in const isRecent = (atWallMs: number) => Math.abs(now.wallMs - atWallMs) * 1000 < windowUs(policy)',
+      BOUNDARY,
+    ],
+  ]),
+  ...explain('src/decision/resting.ts', [
+    [
+      "trial.kind === 'running' -> true in return wait(snapshot, phase, text, trial.kind === 'running' ? trial.endsAtUs : undefined)",
+      'no other trial that is waited for has an end',
+    ],
+  ]),
+  ...explain('src/decision/worth-keeping.ts', [
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false",
+      'what does not run has no health',
+    ],
+    ...['isOfFailure(verdicts.get(running.key))', 'isOfFailure(findVerdict(snapshot, running.content, unit))'].map(
+      (verdict) =>
+        [`running.kind === 'known' -> true in return running.kind === 'known' && ${verdict}`, 'no verdict is on what is missing'] as const,
+    ),
+  ]),
+  ...explain('src/decision/find-pause.ts', [
+    ["'local' -> \"\" in case 'local':", 'a hold that is not listed pauses nothing either'],
+    ...["case 'unknown': -> case 'unknown':", '\'unknown\' -> ""'].map(
+      (change) => [`${change} in case 'unknown':`, 'what is not known has not been seen either'] as const,
+    ),
+    [
+      "desired.object.kind === 'unavailable' -> true in return desired.object.kind === 'found' || (desired.object.kind === 'unavailable' && desired.object.reason === 'not-found')",
+      NARROWS,
+    ],
+  ]),
+  ...explain('src/decision/prune.ts', [
+    ...[
+      'snapshot.checkpoints.length <= policy.keepCheckpoints -> false',
+      'snapshot.checkpoints.length <= policy.keepCheckpoints -> snapshot.checkpoints.length < policy.keepCheckpoints',
+    ].map(
+      (change) =>
+        [
+          `${change} in if (snapshot.checkpoints.length <= policy.keepCheckpoints) return []`,
+          'of no more than are kept, none is too old',
+        ] as const,
+    ),
+    ...["unit.process.kind === 'checkpoint' -> true", '[] -> ["Stryker was here"]'].map(
+      (change) => [`${change} in const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []`, NO_PATH] as const,
+    ),
+    [
+      'pathOf(a) < pathOf(b) -> pathOf(a) <= pathOf(b) in const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))',
+      'no two checkpoints have one path',
+    ],
+    ...["source === 'local' -> false", '\'local\' -> ""', '[] -> ["Stryker was here"]'].map(
+      (change) => [`${change} in return source === undefined || source === 'local' ? [] : [source]`, NO_PATH] as const,
+    ),
+    ...["source !== 'local' -> true", '\'local\' -> ""', '[] -> ["Stryker was here"]'].map(
+      (change) =>
+        [
+          `${change} in return [...verdicts.values()].flatMap(({ damage, source }) => (damage === 'one-way' && source !== 'local' ? [source] : []))`,
+          NO_PATH,
+        ] as const,
+    ),
+    [
+      `overlay === undefined -> false in return overlay === undefined ? \`\${uid}/\${resourceVersion}\` : \`\${uid}/\${resourceVersion}/\${overlay}\``,
+      'a path of another form tells the same apart',
+    ],
+  ]),
+  ...explain('src/decision/wait.ts', [
+    [
+      "healthyUs > policy.trialUs -> healthyUs >= policy.trialUs in if (phase !== 'in-trial' && healthyUs > policy.trialUs) return SETTLED_US",
+      BOUNDARY,
+    ],
+    [
+      "now.monotonicUs - running.startedAtUs < policy.startDeadlineUs -> now.monotonicUs - running.startedAtUs <= policy.startDeadlineUs in const young = running.kind !== 'known' || now.monotonicUs - running.startedAtUs < policy.startDeadlineUs",
+      BOUNDARY,
+    ],
+    [
+      'spread.factsSinceUs === undefined -> false in const heldAtUs = spread.factsSinceUs === undefined ? now.monotonicUs : spread.factsSinceUs + FACTS_HOLD_US',
+      NOT_A_NUMBER,
+    ],
+  ]),
+  ...explain('src/decision/why-down.ts', [
+    [
+      'unit.down?.barred -> unit.down.barred in return isOpen(unit) && (findOwn(unit, past) !== undefined || (unit.down?.barred === undefined && hasSystemdStarted(unit, past)))',
+      OPEN_IS_DOWN,
+    ],
+    ...['down === undefined -> false', '\'stopped\' -> ""'].map(
+      (change) => [`${change} in if (down === undefined) return 'stopped'`, OPEN_IS_DOWN] as const,
+    ),
+    [
+      "failedUs !== undefined -> true in return unit.activity === 'left-down' && own !== undefined && failedUs !== undefined && failedUs >= own.atUs",
+      NOT_A_NUMBER,
+    ],
+    [
+      "own.atUs >= inactiveEnterUs -> own.atUs > inactiveEnterUs in if (own?.outcome?.ok === true && own.atUs >= inactiveEnterUs) return 'stopped'",
+      BOUNDARY,
+    ],
+    [
+      "dependencyFailedUs >= inactiveEnterUs -> dependencyFailedUs > inactiveEnterUs in if (hasSystemdStarted(unit, past) && dependencyFailedUs >= inactiveEnterUs) return 'left-down'",
+      BOUNDARY,
+    ],
+    ...[
+      `unit.down?.barred -> unit.down.barred in const unmask = unit.down?.barred === 'masked' ? \`systemctl unmask \${name} && \` : ''`,
+      `down?.barred -> down.barred in if (down?.barred === 'masked') return \`\${name} is masked\``,
+      `down?.barred -> down.barred in if (down?.barred === 'disabled') return \`kubelet is stopped, and \${name} is disabled\``,
+    ].map((change) => [change, 'the name that is said is part of it'] as const),
   ]),
   ...explain('src/evidence/schedule.ts', [
     ...["unit.kind === 'unknown' -> false", '\'unknown\' -> ""'].flatMap((change) =>
@@ -235,14 +421,29 @@ export const EXPLAINED: readonly ExplainedChange[] = [
         ] as const,
     ),
   ]),
-  ...explain(
-    'src/evidence/pods.ts',
-    [
+  ...explain('src/evidence/pods.ts', [
+    ...[
       "{ reasons: ['OutOf*'], fields: [] },",
       "{ reasons: ['UnexpectedAdmissionError'], fields: [] },",
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
-  ),
+    ...['baseline.podsAtWallMs', 'startedAtMs'].map(
+      (time) =>
+        [
+          `${time} === undefined -> false in if (baseline.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false`,
+          NOT_A_NUMBER,
+        ] as const,
+    ),
+    [
+      "cause.kind === 'config' -> true in const [field] = pressure.map(({ cause }) => (cause.kind === 'config' ? cause.field : undefined))",
+      'another cause has no field',
+    ],
+    ['[] -> ["Stryker was here"] in const { lost = [], sinceUs } = pods ?? {}', 'a text has no field, and the rest is for what was read'],
+    [
+      "'' -> \"Stryker was here!\" in function listSome([first = '', ...others]: readonly string[]): string {",
+      'nothing is listed where there is nothing',
+    ],
+  ]),
   ...explain('src/evidence/baseline.ts', [
     ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
@@ -316,13 +517,21 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/target.ts', [
+    [
+      "unit.kind === 'known' -> true in return unit.kind === 'known' && isPutBack(snapshot, unit) ? lastKnownGood : nextStart.held",
+      'without a unit nothing is asked but whether local is wanted, and then it is not',
+    ],
+    ...[
+      'content === undefined -> false in if (content === undefined || content === lastKnownGood.content) return content !== undefined',
+      'content !== undefined -> true in if (content === undefined || content === lastKnownGood.content) return content !== undefined',
+    ].map((change) => [change, 'what has no content is no candidate'] as const),
+    [
+      'situation.unit !== undefined -> true in return situation.unit !== undefined && situation.target !== undefined',
+      'without a unit there is no target',
+    ],
     ["nextStart.kind !== 'known' -> false in if (nextStart.kind !== 'known') return undefined", HOLDS_NOTHING],
     [
       "nextStart.kind === 'known' -> true in const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined",
-      HOLDS_NOTHING,
-    ],
-    [
-      "snapshot.nextStart.kind === 'known' -> true in return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined",
       HOLDS_NOTHING,
     ],
     [
@@ -330,7 +539,6 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'what has no source has no content either',
     ],
     ['[] -> ["Stryker was here"] in const own = goingOn === undefined ? [] : [goingOn]', NO_SOURCE],
-    ['[] -> ["Stryker was here"] in if (isLocalWanted(snapshot)) return []', NO_SOURCE],
     [
       "candidate.verdict?.state -> candidate.verdict.state in const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')",
       EACH_JUDGED,
@@ -393,6 +601,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/health/last-words.ts', [
+    ['words === undefined -> false in if (words === undefined) return undefined', 'the name of nothing contains no address'],
     [
       '[] -> ["Stryker was here"] in const [, host, port] = /\\blisten tcp[46]? (\\S*):(\\d{1,5}): bind: address already in use/.exec(words) ?? []',
       'the text stands where the whole match would, which is not read',
@@ -405,6 +614,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ['startedAtUs !== undefined -> true in return startedAtUs !== undefined && atUs - startedAtUs < MINUTE_US', NOT_A_NUMBER],
   ]),
   ...explain('src/health/exits.ts', [
+    [
+      'false -> true in if (known === undefined) return { unseen: 0, seen: false, isCounted: false }',
+      'the first look ends a gap, in which no exit is charged',
+    ],
     [
       'former && ofFormer -> former || ofFormer in const logged = former && ofFormer && aged ? { ...aged, recentExits: logExits(aged, fold, former.key, ofFormer) } : aged',
       'there are both or neither',

@@ -89,12 +89,7 @@ export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced
   const { ready, serving, endpoint, staticPods, ...others } = joinAll(({ carry }) => carry?.(before, isSameKubelet))
   const { ofPromoted, beforeBoot } = before
   // In the order of earlier agents, so that the record on disk is the same.
-  return {
-    ...{ ready, serving, endpoint, ...others },
-    ...(ofPromoted === true && { ofPromoted }),
-    ...(beforeBoot === true && { beforeBoot }),
-    staticPods,
-  }
+  return { ...{ ready, serving, endpoint, ...others }, ofPromoted, beforeBoot, staticPods }
 }
 
 /** The baseline, with what has to be brought back in place of what was broken by then. */

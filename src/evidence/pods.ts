@@ -105,7 +105,7 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
   const before = process.pods
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
-  const { lost: known = [], unexplained = [] } = before ?? {}
+  const { lost: known = [], unexplained = [], sinceUs = atUs } = before ?? {}
   const isKnown = (pod: FailedPod) => [...known, ...unexplained].some(({ name }) => name === pod.name)
   const listAdded = (from: Baseline) =>
     answer.pods
@@ -116,8 +116,8 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
   // Where the list is full, one that the config lost counts for more than one that it may have.
   const lost = [...known, ...explained].sort((a, b) => Number(a.field === undefined) - Number(b.field === undefined)).slice(0, MOST_LOST)
   const others = [...unexplained, ...added.filter(({ cause }) => cause.kind === 'node').map(describeLost)].slice(0, MOST_LOST)
-  const sinceUs = before !== undefined && known.length > 0 ? before.sinceUs : atUs
-  return { lost, ...(others.length > 0 && { unexplained: others }), sinceUs, lastUs: atUs, problem: '' }
+  const firstUs = known.length > 0 ? sinceUs : atUs
+  return { lost, ...(others.length > 0 && { unexplained: others }), sinceUs: firstUs, lastUs: atUs, problem: '' }
 }
 
 /**
@@ -143,17 +143,18 @@ function describeLost({ name, reason, cause }: { name: string; reason: string; c
 /** A fallback does not bring back what the config before it lost. */
 function judgePods({ process, baseline, isCandidate }: View<Process, Before>): KindStanding {
   const { pods, node } = process
+  const { lost = [], sinceUs } = pods ?? {}
   if (!isCandidate || baseline === undefined) return unknown('judged for the assigned config only')
   const pressure = (node?.newPressure ?? []).map((type) => ({ type, cause: findCause(type, type, baseline, process.key) }))
   const brought = pressure.filter(({ cause }) => cause.kind === 'config')
-  const lost = pods?.lost.filter(({ field }) => field !== undefined) ?? []
+  const ofConfig = lost.filter(({ field }) => field !== undefined)
   if (brought.length > 0) return no(describePressure(brought))
-  if (pods !== undefined && lost.length > 0) return no(describePods(lost), pods.sinceUs)
+  if (ofConfig.length > 0) return no(describePods(ofConfig), sinceUs)
   const unclear = pressure.filter(({ cause }) => cause.kind === 'unclear')
   const untold = `; whether a change of the config did that is not known`
   if (unclear.length > 0) return perhapsNo(`${describePressure(unclear)}${untold}`)
   if (pods === undefined) return unknown('not read yet')
-  if (pods.lost.length > 0) return perhapsNo(`${describePods(pods.lost)}${untold}`, pods.sinceUs)
+  if (lost.length > 0) return perhapsNo(`${describePods(lost)}${untold}`, sinceUs)
   if (pods.problem !== '') return unknown(pods.problem)
   if (baseline.podsAtMs === undefined) return unknown('which pods ran before is not known')
   const others = [...(pods.unexplained ?? []).map(({ name, reason }) => `${name} (${reason})`), ...pressure.map(({ type }) => type)]
@@ -162,15 +163,17 @@ function judgePods({ process, baseline, isCandidate }: View<Process, Before>): K
 }
 
 function describePressure(pressure: readonly { readonly type: string; readonly cause: Cause }[]): string {
-  const types = pressure.map(({ type }) => type).join(', ')
-  const [first] = pressure
-  return `the restart brought ${types}${first?.cause.kind === 'config' ? `: ${first.cause.field} has changed` : ''}`
+  const [field] = pressure.map(({ cause }) => (cause.kind === 'config' ? cause.field : undefined))
+  return `the restart brought ${pressure.map(({ type }) => type).join(', ')}${describeChange(field)}`
 }
 
 function describePods(pods: readonly LostPod[]): string {
-  const [first] = pods
-  const why = first?.field === undefined ? '' : `: ${first.field} has changed`
-  return `a pod that ran before was lost: ${listSome(pods.map(({ name, reason }) => `${name} (${reason})`))}${why}`
+  const [field] = pods.map((pod) => pod.field)
+  return `a pod that ran before was lost: ${listSome(pods.map(({ name, reason }) => `${name} (${reason})`))}${describeChange(field)}`
+}
+
+function describeChange(field: string | undefined): string {
+  return field === undefined ? '' : `: ${field} has changed`
 }
 
 function listSome([first = '', ...others]: readonly string[]): string {

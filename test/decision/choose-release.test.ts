@@ -2,7 +2,7 @@
 import t from 'tap'
 import { chooseRelease } from '../../src/decision/choose-release.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { LOCAL } from '../../src/subject/config-source.ts'
+import { describeSource, LOCAL } from '../../src/subject/config-source.ts'
 import { dropInWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { following, held, snapshot, source, unit, verdictOn } from '../report/build.ts'
 
@@ -44,6 +44,7 @@ t.test('last-known-good is skipped where it has failed or is gone', async (t) =>
   t.equal(release(following(B, { lastKnownGood: { source: A, content: undefined } })), 'env local')
   const gone = { kind: 'known', held: { source: A, content: undefined } } as const
   t.equal(release(following(A, { lastKnownGood: { source: A, content: undefined }, nextStart: gone })), 'env local')
+  t.equal(release(following(A, { lastKnownGood: held(A), nextStart: gone })), 'env 1', 'and comes back where it is not')
 })
 
 t.test('a file that was replaced gets its original back, proven or not', async (t) => {
@@ -71,4 +72,27 @@ t.test('where the unit is not wired, no file of ours is left that could come to 
   const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: 'run systemctl daemon-reload' } as const
   const nextStart = { kind: 'unknown', detail: wiring.detail } as const
   t.equal(release(following(B, { unit: unit({ wiring }), nextStart, lastKnownGood: held(A) })), 'withdraw')
+})
+
+t.test('the log says why', async (t) => {
+  const why = (of: Snapshot) => {
+    const decision = chooseRelease(of)
+    return decision.kind === 'unknown' ? decision.detail : decision.why
+  }
+  t.equal(why(snapshot()), 'kubelet starts with its local config next')
+  t.equal(why(snapshot({ unit: fileUnit })), 'kubelet starts with its local config next')
+  t.equal(why(following(A, { lastKnownGood: held(A) })), `kubelet starts with last-known-good next, ${describeSource(A)}`)
+  const returning = { assigned: { kind: 'source', source: 'local' }, lastKnownGood: LOCAL, left: [held(A), held(B)] } as const
+  const localFailed = verdictOn('local')
+  t.equal(
+    why(following(A, { ...returning, verdicts: localFailed })),
+    `kubelet starts with what it runs, since its local config is not usable next, ${describeSource(A)}`,
+  )
+  t.equal(why(following(B, { lastKnownGood: held(A) })), `${describeSource(B)} is not proven`)
+  t.equal(why(following(A, { unit: fileUnit })), `${describeSource(A)} is in the place of a file that belongs to this machine`)
+  const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: 'run systemctl daemon-reload' } as const
+  t.equal(
+    why(snapshot({ unit: unit({ wiring }) })),
+    'the unit does not take its config from the agent as it should (run systemctl daemon-reload)',
+  )
 })

@@ -220,6 +220,9 @@ t.test('a failure', async (t) => {
     const seen = { ...after, health: record, accepted: new Map([...refused.accepted, [upgraded, { drain: [] }]]) }
     t.match(nextStep(seen), { kind: 'condemn', verdict: { key: keyOf(B) } }, 'on the kubelet that it runs with')
     t.not(nextStep({ ...seen, ...judged(verdict(B, 'provisional')) }).kind, 'condemn', 'it is known')
+    const trouble = { step: 'activate', about: describeSource(B), detail: 'EIO', retryAtUs: NOW_US } as const
+    const next = { ...refused, ...startsWith(A), health: health(A), troubles: [trouble] }
+    t.not(nextStep(next).kind, 'condemn', 'not what kubelet starts with next')
   })
 
   t.test('by evidence of the process that one more start is to replace is none', async (t) => {

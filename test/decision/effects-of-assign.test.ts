@@ -61,15 +61,17 @@ t.test('what is told of an assignment', (t) => {
     'info: checkpoint already exists for /api/v1/namespaces/kube-system/configmaps/b, UID: uid-b, ResourceVersion: 1',
   ])
   t.equal(logged(assigning(B, { storedContent: 'other' })).length, 1, 'other content is not the same checkpoint')
+  t.equal(logged(assigning(B, { ...NEW, desiredContent: undefined })).length, 1, 'nor is what is not known')
   t.end()
 })
 
+function isMerged(source: ConfigMapSource, factsSinceUs?: number): Partial<Snapshot> {
+  const { desired } = wants(source)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('it is found')
+  return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], factsSinceUs } } }
+}
+
 t.test('why a version is assigned, as the history says it', (t) => {
-  const isMerged = (source: ConfigMapSource, factsSinceUs?: number): Partial<Snapshot> => {
-    const { desired } = wants(source)
-    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('it is found')
-    return { desired: { ...desired, object: { ...desired.object, mergedFrom: ['base'], factsSinceUs } } }
-  }
   const made = "this node's overlay makes something else of it"
   const cases: readonly (readonly [string, ConfigMapSource, Partial<Snapshot>, why: string])[] = [
     ['nothing was assigned', B, { assigned: { kind: 'damaged', detail: '' } }, 'Node.Spec.ConfigSource was updated'],
@@ -119,6 +121,7 @@ t.test('what is saved of a version, and of what this node makes of it', (t) => {
   const unknownNext = { nextStart: { kind: 'unknown', detail: 'EIO' } } as const
   t.same(saved(B, NEW), [own])
   t.same(saved(B, {}), [], 'it is stored already')
+  t.same(saved(B, { ...NEW, desiredContent: undefined }), [{ ...own, content: undefined }], 'its content is not known')
   const cases: readonly (readonly [string, Partial<Snapshot>, readonly object[]])[] = [
     ['both', { storedUnrendered: 'missing' }, [asItIs, madeOfIt]],
     ['it is stored', { storedUnrendered: 'same' }, [madeOfIt]],
@@ -175,8 +178,12 @@ t.test('whether a node waits for its turn', (t) => {
   t.same(begin(false, SPREAD), [put('spread', { ...since, ...own })])
   const [of] = startSpread(B, false, snapshot({ spread: undefined }), NOW_US - 1)
   t.match(of, put('spread', { ...since, ...own, factsSinceUs: NOW_US - 1 }), 'for its facts')
+  const byFacts = without(assigning(merged(A), isMerged(A, NOW_US - 1)), 'log', 'append-history', 'keep-wordings')
+  t.match(byFacts[0], put('spread', { source: merged(A), factsSinceUs: NOW_US - 1 }), 'as the assignment says')
+  t.same(begin(false, since), [put('spread', { ...since, ...own })], 'not the turn of others that it waited for')
   const damaged = (spread: Snapshot['spread']) => startSpread(B, false, snapshot({ spread, assigned: { kind: 'damaged', detail: '' } }))
   t.same(damaged(since), [], 'the record of what is assigned is damaged: the turn of this version stays')
+  t.match(startSpread(B, true, snapshot({ assigned: { kind: 'damaged', detail: '' } })), [put('spread', since)], 'it has none yet')
   t.same(damaged({ ...since, source: A }), [put('spread', { ...since, ...own })], 'and nobody knows whose change another version is')
   t.end()
 })

@@ -2,7 +2,14 @@
 import t from 'tap'
 import type { ChannelState, Desired } from '../../src/decision/desired.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { describePause, findNodePause, findPause, isPauseUnknown, latestChannelState } from '../../src/decision/find-pause.ts'
+import {
+  describePause,
+  findConfigMapPause,
+  findNodePause,
+  findPause,
+  isPauseUnknown,
+  latestChannelState,
+} from '../../src/decision/find-pause.ts'
 import { recordChannelState } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -34,6 +41,9 @@ t.test('who pauses', async (t) => {
   const ofConfigMap = snapshot(wanted(A, { paused: ON_CONFIG_MAP }))
   t.match(findPause(ofConfigMap), { on: 'ConfigMap' })
   t.equal(findNodePause(ofConfigMap), undefined, 'a pause of the ConfigMap is none of the node')
+  t.same(findConfigMapPause(ofConfigMap), findPause(ofConfigMap))
+  t.equal(findConfigMapPause(snapshot(paused)), undefined)
+  t.equal(describePause({ by: 'node' }), 'paused on the node')
   t.match(describePause({ by: 'cluster', on: 'Node', detail: 'x' }), 'paused by x')
 })
 
@@ -55,6 +65,7 @@ t.test('a pause that was written down stands until somebody knows better', async
   t.equal(latestChannelState(unavailable('not-found', {}), recorded)?.paused, undefined, 'it is gone')
   t.equal(latestChannelState(wanted(A, {}).desired, recorded)?.paused, undefined, 'it says otherwise')
   t.equal(latestChannelState(unavailable('forbidden', {}), heard({ paused: ON_NODE }))?.paused, undefined, 'the Node says otherwise')
+  t.same(latestChannelState(unavailable('forbidden', { paused: ON_NODE }), recorded)?.paused, ON_NODE, 'the Node pauses, too')
 })
 
 t.test('while the record is damaged, the cluster may pause this node, until it has been read', async (t) => {

@@ -40,6 +40,8 @@ t.test('what a return to local leaves: what runs, and what it would fall back to
   t.same(of({ ...earlier, ...startsWith('local'), ...runs('local') }), [A], 'which is not over')
   t.same(of({ ...startsWith(A), ...runs(A), previous: lost(B) }), [A], 'without a checkpoint there is no way back')
   t.same(of({ ...startsWith(A), ...runs(A), ...judged(verdict(A, 'provisional')) }), [B], 'nor to what failed')
+  const unknown = { unit: { kind: 'unknown', detail: 'no bus' }, ...judged(verdict(A, 'provisional', { anyKubelet: true })) }
+  t.same(of({ ...startsWith(A), ...runs(A), ...unknown }), [A, B], 'if it is known which kubelet is installed')
 })
 
 t.test('it counts until something newer has passed its trial, and keeps its checkpoints', async (t) => {

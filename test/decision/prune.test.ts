@@ -41,6 +41,13 @@ t.test('the newest are kept, by the time they were saved and not by their versio
   t.same(kept(3), [])
   t.match(kept(2), [{ resourceVersion: '9' }])
   t.match(kept(1), [{ resourceVersion: '10' }, { resourceVersion: '9' }])
+  const atOnce = saved(B, C).map((checkpoint) => ({ ...checkpoint, savedAtMs: 0 }))
+  for (const listed of [atOnce, atOnce.toReversed()])
+    t.match(
+      choosePrunable(snapshot({ checkpoints: listed, policy: { ...POLICY, keepCheckpoints: 1 } })),
+      { length: 1, 0: { uid: B.uid } },
+      'of two that were saved at once, the same one in whatever order they are listed',
+    )
 })
 
 t.test('what is named stays, whoever names it', async (t) => {

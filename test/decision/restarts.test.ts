@@ -4,11 +4,12 @@ import t from 'tap'
 import { lastRunSource, runningSource } from '../../src/decision/held-sources.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { listCounted } from '../../src/decision/restart-limit.ts'
-import { decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
+import { awaitsStart, decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Target } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import type { ProcessHealth } from '../../src/health/process.ts'
 import type { KnownUnit, UnitActivity } from '../../src/subject/unit-state.ts'
 import {
@@ -35,6 +36,7 @@ import {
   snapshot,
   startsWith,
   UPGRADED_KUBELET,
+  unit,
   verdict,
 } from './snapshots.ts'
 
@@ -86,9 +88,11 @@ t.test('an agent that died between reset and start goes on', async (t) => {
   const half = restartTo(B, { failed: true, outcome: undefined, invocationBefore: INVOCATION, atUs: NOW_US - SECOND_US })
   for (const source of [A, B]) {
     const just = restartTo(source, { ...half, target: keyOf(source), atUs: NOW_US - SECOND_US + 1 })
-    t.match(decide({ ...runsNothing('stopped'), restarts: [just] }), { kind: 'under-way', untilUs: NOW_US + 1 }, 'in a moment')
+    const cutShort = { kind: 'under-way', untilUs: NOW_US + 1, detail: 'kubelet is being restarted' }
+    t.same(decide({ ...runsNothing('stopped'), restarts: [just] }), cutShort, 'in a moment')
   }
   const known = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - MINUTE_US }) }
+  t.match(decide({ ...known, ...runsNothing('failed'), restarts: [half] }), { kind: 'under-way' }, 'a unit that looks failed is none')
   for (const facts of [{}, known])
     t.match(decide({ ...facts, ...runsNothing('stopped'), restarts: [half] }), { kind: 'restart', record: { failed: true } })
   for (const other of [{ outcome: { ok: true, detail: '' } }, { failed: false }, { invocationBefore: 'another' }, { bootId: 'boot-0' }]) {
@@ -109,17 +113,23 @@ t.test('a start that systemd refused after the reset is requested again', async 
 })
 
 t.test('kubelet is on its way: look again soon', async (t) => {
-  for (const activity of ['starting', 'stopping', 'queued'] as const) {
-    t.match(decide(runsNothing(activity)), { kind: 'under-way', untilUs: NOW_US + SECOND_US }, activity)
-  }
-  t.match(decide({ ...runs(A), running: { kind: 'unknown', detail: '' } }), { kind: 'under-way' }, 'not yet kubelet')
+  for (const [activity, detail] of [
+    ['starting', 'kubelet is starting'],
+    ['stopping', 'kubelet is stopping'],
+    ['queued', 'systemd has queued a start of kubelet'],
+  ] as const)
+    t.same(decide(runsNothing(activity)), { kind: 'under-way', untilUs: NOW_US + SECOND_US, detail }, activity)
+  const unknown = decide({ ...runs(A), running: { kind: 'unknown', detail: '' } })
+  t.match(unknown, { kind: 'under-way', detail: 'kubelet has just been started' }, 'not yet kubelet')
 })
 
 t.test('a start that does not come to an end (Type=notify) is waited for, unless its config has failed', async (t) => {
   const starting = runs(A, { startedAgoUs: 20 * SECOND_US, unit: { activity: 'starting' } })
   t.match(decide(starting), { kind: 'under-way' })
   t.match(decide({ ...starting, ...judged(verdict(A, 'refused')) }), { kind: 'under-way' }, 'a refusal says nothing of what runs')
-  t.match(decide({ ...starting, ...judged(verdict(A, 'provisional', { reason: 'start-deadline' })) }), { kind: 'restart' })
+  const failed = judged(verdict(A, 'provisional', { reason: 'start-deadline' }))
+  t.match(decide({ ...starting, ...failed }), { kind: 'restart' })
+  t.match(decide({ ...runs(A, { unit: { activity: 'stopping' } }), ...failed }), { kind: 'under-way' }, 'which a stop comes to')
 })
 
 t.test('the last process ran this already, and systemd starts it again by itself', async (t) => {
@@ -128,13 +138,47 @@ t.test('the last process ran this already, and systemd starts it again by itself
   t.match(decide({ ...facts, ...runsNothing('failed') }), { kind: 'restart' }, 'which it does not where it gave up')
   const unseen = runsNothing('auto-restart', { invocationId: 'invocation-2' })
   t.match(decide({ ...facts, ...unseen }), { kind: 'restart' }, 'another one came and went unseen: RestartSec need not pass')
+  t.match(decide({ ...runsNothing('auto-restart'), health: undefined }), { kind: 'restart' }, 'and nobody knows what ran last')
+})
+
+t.test('a start of the agent that came to nothing for a dependency is due again at once', async (t) => {
+  const atUs = NOW_US - 2 * SECOND_US
+  const down = {
+    name: 'kubelet.service',
+    activeExitUs: atUs,
+    mainExitUs: atUs,
+    inactiveEnterUs: atUs,
+    dependencyFailedUs: NOW_US - SECOND_US,
+  }
+  const since = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - MINUTE_US }) }
+  const next = (outcome: RestartRecord['outcome'], of: typeof A = B) => {
+    const restarts = [restartTo(of, { atUs, invocationBefore: INVOCATION, outcome })]
+    return decide({ ...since, ...runsNothing('left-down', { down }), restarts })
+  }
+  t.match(next({ ok: true, detail: '' }), { kind: 'restart' })
+  t.match(next(undefined), { kind: 'restart' }, 'no answer came')
+  t.match(next({ ok: false, detail: 'timed out', mayBeTaken: true }), { kind: 'under-way' }, 'it may be another one that came to nothing')
+  t.match(next({ ok: true, detail: '' }, A), { kind: 'restart' }, 'it was to start another config')
+})
+
+t.test('whether nothing but the agent starts a kubelet that is down', async (t) => {
+  const awaits = (activity: UnitActivity, kind: 'not-due' | 'restart' | 'stays-down') =>
+    awaitsStart(unit({ activity }), kind === 'restart' ? decide(runs(A)) : { kind })
+  for (const activity of ['failed', 'exited', 'left-down'] as const) {
+    t.equal(awaits(activity, 'restart'), true, activity)
+    t.equal(awaits(activity, 'stays-down'), true, activity)
+    t.equal(awaits(activity, 'not-due'), false, activity)
+  }
+  t.equal(awaits('stopped', 'restart'), true, "the agent's own start has left it so")
+  t.equal(awaits('stopped', 'stays-down'), false)
+  t.equal(awaits('running', 'restart'), false)
 })
 
 const HEALTHY_PROCESS = { wasHealthy: true, healthySinceUs: NOW_US - SECOND_US, unhealthySinceUs: undefined, exits: 0 }
 
 t.test('local is the administrator’s, but the way there is the agent’s (rule 51)', async (t) => {
-  const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
-    const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
+  const given = (everHealthy: boolean, restarts: Snapshot['restarts'], facts: Partial<HealthRecord> = {}) => {
+    const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US, ...facts })
     return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, LOCAL_TARGET)
   }
   const asked = restartTo('local', { atUs: NOW_US - MINUTE_US })
@@ -144,6 +188,8 @@ t.test('local is the administrator’s, but the way there is the agent’s (rule
   t.match(given(false, [{ ...asked, failed: true, invocationBefore: INVOCATION }]), { kind: 'under-way' }, 'or is just about to be')
   t.match(given(false, [{ ...asked, target: keyOf(B) }]), { kind: 'not-due' }, 'the agent asked for something else last')
   t.match(given(false, []), { kind: 'not-due' }, 'the agent did not bring it there')
+  t.match(given(false, [], { lastProcess: undefined }), { kind: 'not-due' }, 'nor does anything tell that')
+  t.match(given(false, [asked], { subject: keyOf(B) }), { kind: 'not-due' }, 'its health is known with another config only')
   t.match(given(false, [{ ...asked, bootId: 'boot-0' }]), { kind: 'not-due' }, 'nor in this boot')
   for (const activity of ['exited', 'left-down'] as const) {
     const down = { ...assignedTo('local'), ...startsWith('local'), ...runsNothing(activity), health: health('local') }
@@ -182,6 +228,8 @@ t.test('local is the administrator’s, but the way there is the agent’s (rule
     t.match(decide(crashed, LOCAL_TARGET), { kind: 'restart' }, 'nor was what systemd had started in between')
     const since = { ...process, startedAtUs: NOW_US }
     t.match(decide({ ...crashed, health: { ...before, process: since } }, LOCAL_TARGET), { kind: 'not-due' }, 'local was seen since')
+    const other = { ...process, invocationId: 'invocation-x' }
+    t.match(decide({ ...crashed, health: { ...before, process: other } }, LOCAL_TARGET), { kind: 'not-due' }, 'that was not the last one')
     t.match(decide({ ...seen, ...runsNothing('auto-restart'), restarts }, LOCAL_TARGET), { kind: 'not-due' }, 'it is not done yet')
     const earlier = restarts.map((record) => ({ ...record, bootId: 'boot-0' }))
     t.match(decide({ ...seen, ...unseen, restarts: earlier }, LOCAL_TARGET), { kind: 'not-due' }, 'that was before a reboot')
@@ -199,6 +247,11 @@ t.test('a container runtime that refuses would keep kubelet from coming back', a
   const move = { ...runs(A), changesRuntime: true, runtimeUp: false }
   t.match(decide({ ...move, targetRuntimeUp: true }), { kind: 'restart' }, 'a move to another runtime needs only that one')
   t.match(decide({ ...move, targetRuntimeUp: false }), { kind: 'runtime-down' })
+  for (const down of [
+    { ...runs(A), runtimeUp: false },
+    { ...move, targetRuntimeUp: false },
+  ])
+    t.match(decide({ ...down, health: undefined }), { kind: 'runtime-down' }, 'for how long is not known')
   t.match(decide({ ...runsNothing('auto-restart'), runtimeUp: false }), { kind: 'restart' }, 'where nothing runs, nothing is lost')
 })
 
@@ -207,7 +260,8 @@ t.test('once per target', async (t) => {
   const since = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - 2 * SECOND_US, lastProcess: health(A).lastProcess }) }
 
   t.test('asked, and nothing seen of it yet', async (t) => {
-    t.match(decide({ ...runs(A), ...since, restarts: [asked] }), { kind: 'under-way', untilUs: asked.atUs + POLICY.startDeadlineUs })
+    const waits = { kind: 'under-way', untilUs: asked.atUs + POLICY.startDeadlineUs, detail: 'kubelet is being restarted' }
+    t.same(decide({ ...runs(A), ...since, restarts: [asked] }), waits)
     const again = { ...asked, atUs: NOW_US - POLICY.startDeadlineUs }
     t.match(decide({ ...runs(A), ...since, restarts: [again] }), { kind: 'restart' }, 'nor for long')
   })
@@ -233,6 +287,13 @@ t.test('once per target', async (t) => {
     const ineffective = { ...runs(A, { invocationId: 'invocation-2' }), ...since, restarts: [asked] }
     t.match(decide(ineffective), { kind: 'ineffective', detail: /another config/ })
     t.match(decide({ ...ineffective, ...runs('local', { invocationId: 'invocation-2' }) }), { detail: /local config/ })
+    const longSince = { health: { ...since.health, subjectSinceUs: NOW_US - HOUR_US } }
+    const startedAfter = (us: number) => {
+      const process = runs(A, { invocationId: 'invocation-2', startedAgoUs: SECOND_US })
+      return decide({ ...process, ...longSince, restarts: [{ ...asked, atUs: NOW_US - SECOND_US - us }] })
+    }
+    t.match(startedAfter(POLICY.startDeadlineUs), { kind: 'ineffective' })
+    t.match(startedAfter(POLICY.startDeadlineUs + 1), { kind: 'restart' }, 'unless it was started long after')
   })
 
   t.test('started since, and gone again: systemd’s turn', async (t) => {
@@ -355,6 +416,13 @@ t.test('a kubelet that hangs on the same content is restarted when its binary, f
   const hung = process({ unhealthySinceUs: NOW_US - POLICY.toleranceUs - 1 })
   t.match(decide(hung, upgraded), { kind: 'restart', record: { target: upgraded.key } })
   t.match(decide(hung), { kind: 'not-due' }, 'with the same kubelet it is judged instead')
+  const nextUpgraded = hung.health && { ...hung.health, subject: upgraded.key, subjectSinceUs: NOW_US - MINUTE_US }
+  const asked = (of: Target) => {
+    const restarts = [restartTo(B, { target: of.key, atUs: NOW_US - SECOND_US, invocationBefore: INVOCATION })]
+    return decide({ ...hung, health: nextUpgraded, restarts }, upgraded)
+  }
+  t.match(asked(upgraded), { kind: 'under-way' }, 'once')
+  t.match(asked(TARGET), { kind: 'restart' }, 'whatever was asked for before the upgrade')
   const failed = (damage: Verdict['damage']) => decide({ ...running, ...judged(verdict(B, 'provisional', { damage })) }, upgraded)
   t.match(failed('transient'), { kind: 'restart' }, 'what failed may not fail on another kubelet')
   t.match(failed('one-way'), { kind: 'not-due' }, 'what cannot be undone may be done again')
@@ -389,6 +457,9 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
   const onKubelets = starts(3, NOW_US - SECOND_US).map((record, index) => ({ ...record, target: keyOf(B, `kubelet-${index}`) }))
   t.match(giveUp(onKubelets.slice(0, 1)), { kind: 'restart' }, 'and so is another kubelet')
   t.match(giveUp(onKubelets), { kind: 'under-way', untilUs: NOW_US + 59 * SECOND_US }, 'but not one after the other')
+  t.match(giveUp([...onKubelets, ...ofAnother.slice(-1)]), { kind: 'restart' }, 'where another config was started since')
+  const ofOthers = onKubelets.map((record, index) => ({ ...record, target: keyOf(index === 2 ? B : A, `kubelet-${index}`) }))
+  t.match(giveUp(ofOthers), { kind: 'restart' }, 'or another one was started as the others')
   const onceMore = [...ofAnother, ...starts(1, NOW_US - 5 * MINUTE_US + 1)]
   t.match(giveUp(onceMore), { kind: 'under-way', untilUs: NOW_US + 1 }, 'once')
   const refused = starts(4, NOW_US - MINUTE_US).map((record) => {

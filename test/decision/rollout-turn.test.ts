@@ -3,6 +3,7 @@
  * A node whose assigned config goes by a rollout: what runs without a turn, and what waits for one.
  */
 import t from 'tap'
+import { isOutOfReach } from '../../src/decision/condemn-failure.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
@@ -10,6 +11,7 @@ import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../../src/decision/staging-state.ts'
 import { assess } from '../../src/decision/target.ts'
+import { findAwaited, findEndUs } from '../../src/decision/wait.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
 import type { ConfigMapSource } from '../../src/subject/config-source.ts'
@@ -129,6 +131,15 @@ t.test('a content that is held has no say in where the node falls back', async (
   const failing = crashing(A, { ...SICK, exits: 5, lastNRestarts: 5, triedAgainUs: NOW_US - HOUR_US })
   t.match(decide({ ...held, ...failing }), { kind: 'condemn', verdict: { source: A }, next: 'local' }, 'what runs fails')
   t.match(decide({ ...held, ...failing, ...judged(A_FAILED) }), { kind: 'activate', target: 'local' }, 'the node falls back')
+  const key = keyOf(C)
+  const target = { source: C, content: contentOf(C), key, verdict: undefined, fallback: false, goesOn: false, atFault: false }
+  t.equal(isOutOfReach(snapshot(held), target), true, 'nothing waits for it')
+  t.equal(findEndUs(snapshot(held), 'rollout', target), undefined, 'nor does its wait end by itself')
+  t.equal(findEndUs(snapshot({ ...held, rollout: undefined }), 'rollout', target), undefined)
+  const later = snapshot({ ...staged(C), ...turn(C, { kind: 'wait-until', atUs: NOW_US + 1, detail: 'stage 2 of 6' }) })
+  t.equal(findEndUs(later, 'rollout', target), NOW_US + 1, 'as that for the next stage does')
+  t.equal(findAwaited(later, 'rollout').waitUntilUs, undefined, 'which each node moves that takes the config')
+  t.equal(isOutOfReach(snapshot({ ...staged(C), ...turn(C, GO, NOW_US) }), target), false, 'until its turn comes')
 
   const fallenBack = { ...held, ...judged(A_FAILED), ...ON_LOCAL }
   t.match(decide(fallenBack), { kind: 'retry-failed', verdict: { source: A } }, 'and tries again what had proved itself')

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { assess, isLocalWanted, nextAfter, withEvidence } from '../../src/decision/target.ts'
+import { assess, hasTarget, isLocalWanted, nextAfter, withEvidence } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,
@@ -77,7 +77,7 @@ t.test('where the record is lost and nothing runs, local that somebody has put b
   const damaged = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
   const putBack = { ...STAIRS, ...damaged, ...startsWith('local'), health: health(B), ...runsNothing('auto-restart') }
   t.match(target(putBack), { source: A, fallback: true, goesOn: false, atFault: false })
-  t.match(target({ ...putBack, lastKnownGood: hold('local') }), { source: 'local' }, 'if there is one')
+  for (const none of [hold('local'), lost(A)]) t.match(target({ ...putBack, lastKnownGood: none }), { source: 'local' }, 'if there is one')
   t.match(target({ ...putBack, ...judged(verdict(A, 'provisional')) }), { source: 'local' }, 'that has not failed')
   t.match(target({ ...putBack, health: health('local') }), { source: 'local' }, 'and kubelet did not run local before')
   t.match(target({ ...putBack, ...runs('local') }), { source: 'local' }, 'a kubelet that runs is left alone')
@@ -197,4 +197,11 @@ t.test('newer evidence does not change what should run, which is not derived aga
   t.equal(after.candidates, candidates)
   t.equal(after.snapshot.evidence, evidence)
   t.equal(withEvidence(before, before.evidence), before)
+  t.match(assess(withEvidence(snapshot(STAIRS), evidence)).target, { source: B }, 'nor where it comes before that')
+})
+
+t.test('while systemd does not answer, nothing is known of what should run', async (t) => {
+  const situation = assess(snapshot({ unit: { kind: 'unknown', detail: 'no bus' } }))
+  t.strictSame(situation.candidates, [])
+  t.equal(hasTarget(situation), false)
 })

@@ -5,7 +5,7 @@ import type { TrialBoots } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
-import { describeTrial, isSteady, measureTrial } from '../../src/decision/trial.ts'
+import { describeTrial, isSteady, measureHealth, measureTrial, updateTrialBoots } from '../../src/decision/trial.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { LOCAL } from '../../src/subject/config-source.ts'
 import {
@@ -32,11 +32,13 @@ import {
   snapshot,
   startsWith,
   UPGRADED_KUBELET,
+  unit,
   verdict,
   wants,
 } from './snapshots.ts'
 
 const KEY = keyOf(B)
+const OF_B = { source: B, content: contentOf(B), key: KEY } as const
 
 t.test('trial time runs from the beginning of health', async (t) => {
   t.same(measureTrial(inTrial(), KEY), { elapsedUs: 5 * MINUTE_US, remainingUs: 5 * MINUTE_US, endsAtUs: NOW_US + 5 * MINUTE_US })
@@ -63,6 +65,38 @@ t.test('no trial is measured', async (t) => {
   t.equal(measureTrial(inTrial({ health: health(B, { healthySinceUs: undefined }) }), KEY), undefined, 'without health')
 })
 
+t.test('what works is measured on whatever kubelet runs it, and a trial is not', async (t) => {
+  const of = { invocationId: INVOCATION, startedAtUs: 0, wasHealthy: true, unhealthySinceUs: undefined, exits: 0 }
+  const process = { ...of, key: KEY, healthySinceUs: NOW_US - 3 * MINUTE_US }
+  const seen = health(B, { process, healthySinceUs: undefined })
+  const earlier = inTrial({ ...runs(B, { kubelet: UPGRADED_KUBELET }), health: seen })
+  t.match(measureHealth(earlier, KEY), { elapsedUs: 3 * MINUTE_US })
+  t.equal(measureTrial(earlier, KEY), undefined)
+  const upgraded = inTrial({ health: { ...seen, subject: keyOf(B, UPGRADED_KUBELET) } })
+  t.match(measureHealth(upgraded, KEY), { elapsedUs: 3 * MINUTE_US })
+  t.equal(measureTrial(upgraded, KEY), undefined, 'with a record of another kubelet')
+  const unread = unit({ isKubeletUnread: true })
+  t.equal(measureHealth({ ...earlier, unit: unread }, KEY), undefined, 'nobody knows which kubelet is installed')
+  t.match(measureHealth(inTrial({ unit: unread }), KEY), { elapsedUs: 5 * MINUTE_US }, 'unless that is the one which runs')
+  t.equal(measureHealth(inTrial({ unit: { kind: 'unknown', detail: '' } }), KEY), undefined)
+})
+
+t.test('a trial that does not end for long is said to be so', async (t) => {
+  const isEndless = (facts: Partial<Snapshot>) => /does not come to an end/.test(describeTrial(inTrial(facts), OF_B))
+  const after = (us: number, facts: Partial<Snapshot> = {}) => isEndless({ health: health(B, { subjectSinceUs: NOW_US - us }), ...facts })
+  const long = { policy: { ...POLICY, trialUs: HOUR_US } }
+  t.same([after(HOUR_US), after(HOUR_US + 1)], [false, true])
+  t.same([after(2 * HOUR_US, long), after(2 * HOUR_US + 1, long)], [false, true], 'twice a trial that is longer')
+  t.same(
+    [5, 6].map((starts) => isEndless({ health: health(B, { starts }) })),
+    [false, true],
+    'or after many starts',
+  )
+  t.equal(isEndless({ health: health(A, { subjectSinceUs: 0 }) }), false, 'that was another config')
+  const SHORT = 'trial of kube-system/b:kubelet@1'
+  for (const facts of [{ health: undefined }, runs(A), ofB(boots(20, 10))]) t.equal(describeTrial(inTrial(facts), OF_B), SHORT)
+})
+
 t.test('a kubelet that changed on disk says why no trial is measured', async (t) => {
   t.equal(
     describeTrial(inTrial(runs(B)), { source: B, content: contentOf(B), key: keyOf(B, UPGRADED_KUBELET) }),
@@ -73,6 +107,7 @@ t.test('a kubelet that changed on disk says why no trial is measured', async (t)
 t.test('a record that nobody has added to is no health: what was not looked at is not known', async (t) => {
   const stale = health(B, { healthySinceUs: NOW_US - 5 * MINUTE_US, lastSampleUs: NOW_US - POLICY.toleranceUs - 1 })
   t.equal(measureTrial(inTrial({ health: stale }), KEY), undefined, 'the last look is too long ago')
+  t.ok(measureTrial(inTrial({ health: { ...stale, lastSampleUs: stale.lastSampleUs + 1 } }), KEY), 'and a moment before it was not')
   t.equal(measureTrial(inTrial({ health: health(B, { bootId: 'boot-0' }) }), KEY), undefined, 'another boot')
 })
 
@@ -136,6 +171,12 @@ t.test('nothing is written down of what is not on trial', async (t) => {
   t.match(nextStep({ ...left, proven: undefined }), { kind: 'preflight', source: 'local' }, 'what is being left')
   const unread = inTrial({ ...ofB(boots(20)), nextStart: { kind: 'known', held: lost(B) } })
   t.not(nextStep(unread).kind, 'record-boot', 'what cannot be read')
+  t.equal(updateTrialBoots(inTrial({ ...none, ...judged(verdict(B, 'provisional')) }), OF_B), undefined, 'what has failed')
+  const ofAnother = inTrial({ ...none, ...runsNothing('stopped'), health: health(A) })
+  t.equal(updateTrialBoots(ofAnother, OF_B), undefined, 'what ran before it')
+  const local = { source: 'local', content: contentOf('local'), key: keyOf('local') } as const
+  const onLocal = inTrial({ ...none, ...startsWith('local'), ...runs('local'), previous: hold(A) })
+  t.equal(updateTrialBoots(onLocal, local), undefined, 'local')
 })
 
 t.test('a config is left when the node was rebooted three times within an hour in its trial', async (t) => {
@@ -152,6 +193,7 @@ t.test('a config is left when the node was rebooted three times within an hour i
   t.match(nextStep(inTrial(ofB(boots(80, 70, 10, 0)))), { kind: 'wait' }, 'they are too far apart')
   const long = { policy: { ...POLICY, trialUs: HOUR_US } }
   t.match(nextStep(inTrial({ ...long, ...ofB(boots(118, 80, 40, 0)) })), { kind: 'condemn' }, 'but not for a trial that long')
+  t.match(nextStep(inTrial({ ...long, ...ofB(boots(260, 240, 40, 0)) })), { kind: 'condemn' }, 'in which kubelet has to start, too')
 })
 
 t.test('nothing is left that was promoted here, or that is local', async (t) => {

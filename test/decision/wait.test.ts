@@ -5,7 +5,8 @@ import { PHASES, type Phase } from '../../src/decision/phases.ts'
 import type { SpreadRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Action } from '../../src/decision/step.ts'
-import { cadenceUs, findAwaited, findSpreadTurn, spreadDelayUs } from '../../src/decision/wait.ts'
+import { assess } from '../../src/decision/target.ts'
+import { cadenceUs, findAwaited, findEndUs, findSpreadTurn, isSpreadShared, spreadDelayUs, wait } from '../../src/decision/wait.ts'
 import { describeSource } from '../../src/subject/config-source.ts'
 import { anySnapshot } from './any-snapshot.ts'
 import {
@@ -25,6 +26,7 @@ import {
   NOW_US,
   POLICY,
   READY_FOR_B,
+  restartTo,
   runs,
   runsNothing,
   SECOND_US,
@@ -45,10 +47,14 @@ t.test('a settled node that turns ill, or was never looked at, is looked at clos
   const ill = { healthySinceUs: undefined, unhealthySinceUs: NOW_US }
   t.equal(cadenceUs(snapshot({ health: health(A, ill) }), 'settled'), SECOND_US)
   t.equal(cadenceUs(snapshot({ health: undefined }), 'settled'), SECOND_US)
+  const process = { ...PROCESS, healthySinceUs: undefined, unhealthySinceUs: NOW_US }
+  t.equal(cadenceUs(snapshot({ health: health(A, { process }) }), 'settled'), SECOND_US, 'what runs is')
 })
 
 t.test('a trial is looked at closely while kubelet is young or not healthy', async (t) => {
   t.equal(cadenceUs(inTrial(), 'in-trial'), 5 * SECOND_US)
+  const long = inTrial({ ...runs(B), health: health(B, { healthySinceUs: NOW_US - 2 * POLICY.trialUs }) })
+  t.equal(cadenceUs(long, 'in-trial'), 5 * SECOND_US, 'however long it lasts')
   t.equal(cadenceUs(inTrial(runs(B, { startedAgoUs: MINUTE_US })), 'in-trial'), SECOND_US)
   t.equal(cadenceUs(inTrial({ running: { kind: 'none' } }), 'in-trial'), SECOND_US)
   t.equal(cadenceUs(inTrial({ health: health(B, { healthySinceUs: undefined }) }), 'fallen-back'), SECOND_US)
@@ -92,6 +98,34 @@ t.test('where systemd is silent nothing is awaited', async (t) => {
   t.same(findAwaited({ ...of, unit: { kind: 'unknown', detail: '' } }, 'spread'), { trial: undefined, waitUntilUs: undefined })
 })
 
+t.test('what is awaited, and until when', async (t) => {
+  const nothing = { trial: undefined, waitUntilUs: undefined }
+  const trial = { sinceUs: NOW_US - 5 * MINUTE_US, untilUs: NOW_US + 5 * MINUTE_US }
+  t.same(findAwaited(inTrial(), 'in-trial'), { ...nothing, trial })
+  t.same(findAwaited(inTrial(), 'settled'), nothing)
+
+  const spread = { bootId: BOOT, source: B, sinceUs: NOW_US }
+  const untilUs = NOW_US + spreadDelayUs('node-1', B, POLICY.spreadUs)
+  const restarts = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(A, { atUs: NOW_US - (50 - index) * MINUTE_US }))
+  const waits = { ...READY_FOR_B, ...startsWith(B), health: health(B), spread, restarts }
+  t.same(findAwaited(snapshot(waits), 'spread'), { ...nothing, waitUntilUs: untilUs })
+  t.same(findAwaited(snapshot({ ...waits, spread: undefined }), 'spread'), nothing, 'its turn has come')
+  t.same(findAwaited(snapshot(waits), 'restart-limit'), { ...nothing, waitUntilUs: NOW_US + 10 * MINUTE_US })
+  t.same(findAwaited(snapshot({ ...waits, restarts: [] }), 'restart-limit'), nothing, 'the limit is not reached')
+  t.same(findAwaited(snapshot(waits), 'restarting'), nothing)
+  const { target } = assess(snapshot(waits))
+  if (target === undefined) throw new Error('B is the target')
+  const silent = snapshot({ ...waits, unit: { kind: 'unknown', detail: '' } })
+  t.equal(findEndUs(silent, 'restart-limit', target), undefined, 'nobody knows what the restarts have come to')
+})
+
+t.test('what was due in the past is not waited for', async (t) => {
+  const untilUs = (atUs?: number) => wait(snapshot(), 'settled', '', atUs).untilUs
+  t.equal(untilUs(), NOW_US + 20 * SECOND_US)
+  t.equal(untilUs(NOW_US + 1), NOW_US + 1)
+  for (const past of [NOW_US - 1, NOW_US]) t.equal(untilUs(past), NOW_US + 20 * SECOND_US)
+})
+
 const NOW = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
 const DELAY_US = spreadDelayUs('node-1', A, POLICY.spreadUs)
 
@@ -110,6 +144,11 @@ t.test('the delay is in range, whole, and the same whenever it is asked', async 
   )
 })
 
+t.test('each version of the agent gives a node the same delay', async (t) => {
+  t.equal(spreadDelayUs('node-1', A, 100e6), 82_721_464)
+  t.equal(spreadDelayUs('node-1', 'local', 100e6), 43_188_245)
+})
+
 t.test('a fleet is spread evenly, and anew at each edit', async (t) => {
   const nodes = Array.from({ length: 1000 }, (_, index) => `node-${index}`)
   const early = nodes.filter((node) => spreadDelayUs(node, A, 100) < 50).length
@@ -126,6 +165,10 @@ t.test('a spread waits only for its own source, in its own boot', async (t) => {
   t.match(turn(), { kind: 'wait-until', atUs: NOW_US + 1, detail: 'shared changes are spread over 2m' }, 'until its time')
   t.same(turn({ sinceUs: NOW_US - DELAY_US }), { kind: 'go' }, 'and not longer')
   t.same(turnBy(undefined), { kind: 'go' }, 'no in-place edit')
+  t.same(turn({ own: true }), { kind: 'go' }, "a change of the Node's own")
+  t.equal(isSpreadShared(spread, NOW, A), true)
+  t.equal(isSpreadShared({ ...spread, own: true }, NOW, A), false)
+  t.equal(isSpreadShared(spread, NOW, B), false)
   t.same(turn({ source: B }), { kind: 'go' }, 'the edit of another one')
   t.same(turn({ bootId: 'boot-0' }), { kind: 'go' }, 'an edit before the boot')
   t.same(turn({ sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')

@@ -1,8 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
-import { asksForJobs, describeDown, describeStay, explainDown, hasOwnStartFailed } from '../../src/decision/why-down.ts'
+import {
+  asksForJobs,
+  describeDown,
+  describeStay,
+  explainDown,
+  findStartObstacle,
+  hasOwnStartFailed,
+  hasStarted,
+} from '../../src/decision/why-down.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import type { UnitActivity, UnitDown } from '../../src/subject/unit-state.ts'
-import { A, B, BOOT, health, INVOCATION, NOW_US, restartTo, unit } from './snapshots.ts'
+import {
+  A,
+  B,
+  BOOT,
+  health,
+  INVOCATION,
+  KUBELET,
+  keyOf,
+  NOW_US,
+  restartTo,
+  runs,
+  runsNothing,
+  snapshot,
+  UPGRADED_KUBELET,
+  unit,
+} from './snapshots.ts'
 
 /** As systemd shows it after the stop of a running kubelet. */
 const STOPPED: UnitDown = { name: 'kubelet.service', activeExitUs: NOW_US - 300, mainExitUs: NOW_US - 200, inactiveEnterUs: NOW_US - 100 }
@@ -15,11 +39,15 @@ interface Facts {
   /** When the agent requested a restart. */
   readonly ownUs?: number
   readonly ok?: boolean
+  /** Nobody knows what became of the request. */
+  readonly unanswered?: boolean
   /** No answer came in time. */
   readonly late?: boolean
   readonly invocationBefore?: string
   readonly first?: number
   readonly takenDownOf?: string
+  readonly lastProcess?: HealthRecord['lastProcess']
+  readonly noHealth?: boolean
 }
 
 function seen({
@@ -28,14 +56,19 @@ function seen({
   nRestarts = 0,
   ownUs,
   ok = true,
+  unanswered = false,
   late,
   invocationBefore = INVOCATION,
   first = 0,
   takenDownOf,
+  noHealth = false,
+  ...facts
 }: Facts) {
   const known = unit({ activity: 'stopped', invocationId, nRestarts, down: { ...STOPPED, ...down } })
-  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome: { ok, detail: '', mayBeTaken: late } })]
-  const past = { health: health(A, { firstNRestarts: first, lastNRestarts: first, takenDownOf }), restarts: own, now: { bootId: BOOT } }
+  const outcome = unanswered ? undefined : { ok, detail: '', mayBeTaken: late }
+  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome })]
+  const record = noHealth ? undefined : health(A, { firstNRestarts: first, lastNRestarts: first, takenDownOf, ...facts })
+  const past = { health: record, restarts: own, now: { bootId: BOOT } }
   const explained = explainDown(known, past)
   return { activity: explained.activity, own: hasOwnStartFailed(explained, past), asks: asksForJobs(known, past) }
 }
@@ -53,6 +86,11 @@ t.test("the agent's own job ended for a dependency", async (t) => {
   const unanswered = { ownUs: BEFORE_US, ok: false, down: { dependencyFailedUs: NOW_US } }
   t.match(seen({ ...unanswered, late: true }), { activity: 'left-down', own: true, asks: true }, 'no answer came in time')
   t.match(seen(unanswered), { activity: 'stopped', own: false, asks: false }, "systemd refused it: a person's")
+  const since = { invocationId: 'later', ownUs: BEFORE_US, invocationBefore: INVOCATION, down: { dependencyFailedUs: NOW_US } }
+  t.match(seen(since), { activity: 'stopped', asks: false }, 'kubelet has been started since it ran as what was restarted')
+  t.match(seen({ ownUs: BEFORE_US, down: { dependencyFailedUs: BEFORE_US } }), { activity: 'left-down', own: true }, 'at once')
+  const bound = { ownUs: BEFORE_US, down: { dependencyFailedUs: BEFORE_US - 1, endedWith: 'containerd.service' } }
+  t.match(seen(bound), { activity: 'left-down', own: false }, 'it is down for something else')
 })
 
 t.test('systemd forgets a unit that no other needs', async (t) => {
@@ -60,6 +98,10 @@ t.test('systemd forgets a unit that no other needs', async (t) => {
   t.match(seen({ ...forgotten, ownUs: BEFORE_US }), { activity: 'left-down', own: true })
   t.match(seen({ ...forgotten, ownUs: BEFORE_US, invocationBefore: 'earlier' }), { activity: 'stopped' })
   t.match(seen(forgotten), { activity: 'stopped' }, 'or has never started it')
+  const unstarted = { ...forgotten, down: { ...forgotten.down, endedWith: 'containerd.service' } }
+  t.match(seen(unstarted), { activity: 'stopped' }, 'whatever became of the units that it requires')
+  for (const unknown of [{ noHealth: true }, { lastProcess: undefined }])
+    t.match(seen({ ...forgotten, ownUs: BEFORE_US, ...unknown }), { activity: 'stopped' }, 'nobody knows what ran before')
 })
 
 t.test("systemd's own restart ended for a dependency", async (t) => {
@@ -67,12 +109,19 @@ t.test("systemd's own restart ended for a dependency", async (t) => {
   t.match(seen({ nRestarts: 1 }), { activity: 'stopped' }, 'a person has stopped it in the queue')
   t.match(seen({ nRestarts: 1, down: { dependencyFailedUs: NOW_US - 150 } }), { activity: 'stopped' }, 'that was before')
   t.match(seen({ nRestarts: 2, first: 2, down: { dependencyFailedUs: LATER_US } }), { activity: 'stopped' }, 'it counted none')
+  const others = { nRestarts: 1, invocationId: 'later', down: { dependencyFailedUs: LATER_US } }
+  t.match(seen(others), { activity: 'stopped', asks: false }, 'it counted that of a process that was not seen')
+  t.match(seen({ nRestarts: 1, noHealth: true, down: { dependencyFailedUs: LATER_US } }), { activity: 'stopped', asks: false })
 })
 
 t.test('its process ended by itself', async (t) => {
   t.match(seen({ down: CLEAN }), { activity: 'exited', asks: false })
   t.match(seen({ down: { ...CLEAN, mainExitUs: 0 } }), { activity: 'exited' })
+  t.match(seen({ down: { ...CLEAN, mainExitUs: CLEAN.activeExitUs } }), { activity: 'exited' }, 'at one moment')
   t.match(seen({ down: { ...CLEAN, mainExitUs: NOW_US } }), { activity: 'stopped' })
+  t.match(seen({ down: { mainExitUs: NOW_US - 400 } }), { activity: 'stopped' }, 'somebody stopped it while it waited for its restart')
+  for (const own of [{ ownUs: BEFORE_US }, { ownUs: LATER_US, unanswered: true }])
+    t.match(seen({ down: CLEAN, ...own }), { activity: 'exited' }, 'nobody has canceled that start')
   t.match(seen({ down: { ...CLEAN, activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 } }), { activity: 'stopped' }, 'it was never active')
   t.match(seen({ down: CLEAN, ownUs: LATER_US }), { activity: 'stopped' }, 'a person has canceled the start')
   t.match(seen({ down: CLEAN, ownUs: LATER_US, ok: false }), { activity: 'exited' }, 'systemd refused the start')
@@ -93,7 +142,7 @@ t.test('what somebody has barred stays down', async (t) => {
     t.match(explainDown(queued, { health: undefined, restarts: [], now: { bootId: BOOT } }), { activity: 'stopped' })
   }
   const own = { ownUs: BEFORE_US, down: { dependencyFailedUs: NOW_US } }
-  t.match(seen({ ...own, down: { ...own.down, barred: 'masked' } }), { activity: 'stopped', asks: false })
+  t.match(seen({ ...own, down: { ...own.down, barred: 'masked' } }), { activity: 'stopped', own: false, asks: false })
   t.match(seen({ ...own, down: { ...own.down, barred: 'disabled' } }), { activity: 'left-down', own: true, asks: true }, 'it ran')
 })
 
@@ -101,6 +150,14 @@ t.test('a unit that is not down is as it is', async (t) => {
   const running = unit()
   const past = { health: health(A), restarts: [restartTo(B, { invocationBefore: INVOCATION })], now: { bootId: BOOT } }
   t.equal(explainDown(running, past), running)
+  const untold = unit({ activity: 'left-down', down: undefined })
+  t.equal(explainDown(untold, past), untold, 'nothing tells how it came down')
+  t.equal(hasOwnStartFailed(untold, past), false)
+  t.match(describeDown(untold), 'a unit that kubelet requires failed')
+  for (const barred of ['masked', 'disabled'] as const) {
+    const failed = unit({ activity: 'failed', down: { ...STOPPED, barred } })
+    t.equal(explainDown(failed, past), failed, `systemd gave it up: ${barred}`)
+  }
   t.equal(asksForJobs(running, past), false)
 })
 
@@ -132,4 +189,23 @@ t.test('a masked unit is nothing that the agent starts, however it came down', a
   const past = { health: undefined, restarts: [], now: { bootId: BOOT } }
   t.match(explainDown(down('masked'), past), { activity: 'stopped' })
   t.match(explainDown(down(undefined), past), { activity: 'left-down' })
+})
+
+t.test('a kubelet has started where it was healthy here, now or when a config passed its trial', async (t) => {
+  const healthy = { subject: keyOf(A), everHealthy: true }
+  const other = keyOf(B, UPGRADED_KUBELET)
+  t.equal(hasStarted(KUBELET, { proven: keyOf(B), health: undefined }), true)
+  t.equal(hasStarted(KUBELET, { proven: other, health: healthy }), true)
+  t.equal(hasStarted(KUBELET, { proven: undefined, health: { ...healthy, everHealthy: false } }), false)
+  t.equal(hasStarted(KUBELET, { proven: other, health: { ...healthy, subject: other } }), false, 'that was another kubelet')
+  t.equal(hasStarted(KUBELET, { proven: undefined, health: undefined }), false)
+})
+
+t.test('a kubelet that starts with no config is an obstacle, unless one from before an upgrade still runs', async (t) => {
+  const find = (facts: object) => findStartObstacle(snapshot({ cannotStart: 'its file is damaged', ...facts }))
+  t.equal(find({}), 'its file is damaged')
+  t.equal(find(runsNothing('failed')), 'its file is damaged')
+  t.equal(find(runs(A, { kubelet: UPGRADED_KUBELET })), undefined)
+  const unknown = { unit: { kind: 'unknown', detail: 'no bus' } }
+  t.equal(find({ ...runs(A, { kubelet: UPGRADED_KUBELET }), ...unknown }), 'its file is damaged', 'nobody knows which is installed')
 })

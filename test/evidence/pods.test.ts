@@ -31,6 +31,7 @@ t.test('a pod is lost that was admitted before the baseline and has failed since
   t.equal(isLost({ createdAtMs: 50 }), false, 'it was created since')
   t.equal(isLost({ createdAtMs: undefined }), true)
   t.equal(isLost({}, { podsAtMs: undefined }), false)
+  t.equal(isLost({ createdAtMs: undefined }, { podsAtMs: undefined }), false)
   t.equal(isLost({}, { podsAtWallMs: undefined }), false)
   for (const reason of ['Error', '', 'XOutOfpods', 'EvictedX', 'Evict'])
     t.equal(isLost({ reason }), false, `${reason} is the work of others`)
@@ -56,11 +57,12 @@ t.test('a list that is full drops first what the config may not have done', asyn
   const many = (from: number, facts: Partial<FailedPod>) => Array.from({ length: 15 }, (_, index) => failed(`${from + index}`, facts))
   const gates = { ...LISTED, changed: ['maxPods', 'featureGates.Some'] }
   const unclear = fold(list(...many(0, { reason: 'OutOfcpu' })), undefined, gates)
-  t.equal(unclear?.lost.length, 15)
+  t.match(unclear?.lost, { length: 15, 0: { name: 'default/0' } })
   const both = fold(list(...many(20, {})), unclear, gates)
   t.same(
-    both?.lost.map(({ field }) => field),
-    [...Array.from({ length: 15 }, () => 'maxPods'), ...Array.from({ length: 5 }, () => undefined)],
+    both?.lost.map(({ name, field }) => `${name} ${field}`),
+    Array.from({ length: 20 }, (_, index) => (index < 15 ? `default/${20 + index} maxPods` : `default/${index - 15} undefined`)),
+    'the first of both',
   )
   const unexplained = fold(list(...many(0, { reason: 'NodeAffinity' }), ...many(20, { reason: 'NodeAffinity' })))?.unexplained
   t.equal(unexplained?.length, 20)
@@ -157,7 +159,7 @@ t.test('pressure that came with the restart', async (t) => {
 
 t.test('no pod was lost', async (t) => {
   const NONE = 'no pod that ran before was refused or evicted'
-  t.match(judge({}), { answer: 'yes', detail: NONE })
+  t.strictSame(judge({}), { answer: 'yes', detail: NONE, sinceUs: undefined })
   t.match(judge({}, changes('maxPods'), ['DiskPressure']), {
     answer: 'yes',
     detail: `${NONE} for what the config changes; none of it explains DiskPressure`,

@@ -292,6 +292,7 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
   t.notOk(isCompared({ target: keyOf(GOOD) }), 'it was taken for another restart')
   t.notOk(isCompared({ invocationBefore: 'invocation-x' }), 'it was taken from another process')
   t.notOk(isCompared({ atUs: NOW_US + 2 * SECOND_US }), 'that was a start before')
+  t.notOk(isCompared({ bootId: 'boot-0' }), 'that was before a boot')
   t.notOk(isCompared({}, { ...after, startedAtUs: NOW_US + 2 * POLICY.startDeadlineUs }), 'nor does a start much later count')
   const passed = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: after, candidate: undefined, facts: [] }
   const ofPassed = recordFacts(taken, { ...passed, restarts, nRestarts: 0, proven: keyOf(C) })
@@ -393,6 +394,7 @@ t.test('what a baseline could not read', async (t) => {
   const nothing = { question: 'runtime', answer: notAsked } as const
   t.match(unread(busy, nothing), [{ question: 'node' }, { question: 'runtime', kind: 'not-asked', detail: notAsked.detail }])
   t.same(unread(busy, node('True')), [], 'it was read later')
+  t.match(unread(refused('node')), [{ kind: 'forbidden', detail: '403 Forbidden' }])
   const [long] = unread({ question: 'node', answer: { kind: 'unreachable', detail: 'x'.repeat(999) } }) ?? []
   t.equal(long?.detail.length, 200)
 })
@@ -413,4 +415,8 @@ t.test('what an answer costs, and what it says of the API server', async (t) => 
   const refusedAgain = at(first, 20, { question: 'node', answer: { ...refusal, isUnauthorized: true } })
   t.equal(refusedAgain.process?.unauthorizedUs, NOW_US + 20 * SECOND_US)
   t.equal(at(refusedAgain, 30, lease('3')).process?.unauthorizedUs, undefined, 'it has taken them since')
+  const served = at(at(undefined, 5, serving(401)), 10, lease('1'))
+  t.equal(served.process?.serving?.serverUpSinceUs, NOW_US + 10 * SECOND_US, 'kubelet could ask it about a certificate since then')
+  for (const none of [unreachable('node'), { question: 'node', answer: { ...refusal, isUnauthorized: true } } as const])
+    t.equal(at(served, 20, none).process?.serving?.serverUpSinceUs, undefined, `${none.answer.kind}: no more`)
 })

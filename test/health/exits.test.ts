@@ -290,6 +290,11 @@ t.test('whose the exits of a look are, and each once', (t) => {
     ['systemd counts it', [ill(), ill(A, 'i-2', 1)], '1/1/0 i-1'],
     ['systemd counts it, after its end was seen', [ill(), down('auto-restart'), ill(A, 'i-2', 1)], '1/1/0 i-1'],
     ['systemd counts it a moment before the next start', [ill(), down('auto-restart', 'i-1', 1), ill(A, 'i-2', 1)], '1/1/0 i-1'],
+    [
+      'systemd counts it, and then two more',
+      [ill(A, 'i-1', 5), down('auto-restart', 'i-1', 6), down('auto-restart', 'i-1', 6), ill(A, 'i-4', 8)],
+      '3/3/0 i-1,?,?',
+    ],
     ['systemd counts two', [ill(), ill(A, 'i-3', 2)], '2/2/0 i-1,?'],
     ['systemd counts one more than was seen', [ill(), down('auto-restart'), ill(A, 'i-3', 2)], '2/2/0 i-1,?'],
     ['one is counted, and the next one seen', [ill(), down('auto-restart', 'i-2', 1)], '2/2/0 i-1,i-2'],
