@@ -16,7 +16,7 @@ import { findStateNeeds, findUnfitStates } from './node/check-node.ts'
 import type { UnfitState } from './node/check-states.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
 
-export interface StateReaders {
+interface StateReaders {
   readonly files: Pick<Files, 'read' | 'list' | 'stat'>
   readonly yaml: YamlReader
   /** Takes a bounded time. */
