@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Reads and writes Kubernetes quantities exactly: `1Gi`, `500m`, `1.5e3`. Pure. The unit is a billionth, the
- * smallest that can be written. Rules: `ParseQuantity`,
+ * Reads and writes Kubernetes quantities exactly: `1Gi`, `500m`, `1.5e3`. Pure. The unit is a
+ * billionth, the smallest that can be written. Rules: `ParseQuantity`,
  * k8s.io/apimachinery/pkg/api/resource/quantity.go: fractions of a billionth are rounded away from
  * zero. With a suffix such as `Mi`, values beyond an int64 become the largest int64. Without digits
  * it is 0, so that `Mi`, `k` and `.` are quantities.
@@ -45,6 +45,11 @@ export function formatQuantity(nanos: bigint): string {
   if (nanos === 0n) return '0'
   const [suffix, size] = [...SUFFIXES].findLast(([, each]) => nanos % each === 0n) ?? ['n', 1n]
   return `${nanos / size}${suffix}`
+}
+
+/** To whole ones, as of CPUs. */
+export function roundUp(nanos: bigint): bigint {
+  return (nanos + NANOS - 1n) / NANOS
 }
 
 /** As a fraction, to round only at the end. */
