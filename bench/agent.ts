@@ -14,14 +14,14 @@ import type { WorldPaths } from './world/protocol.ts'
 
 const FSYNC_COUNTER = fileURLToPath(new URL('./floor/count-fsyncs.mjs', import.meta.url))
 
-export interface Started {
+interface Started {
   readonly pid: number
   /** CLOCK_MONOTONIC just before the process was started. */
   readonly startedAtUs: number
   stop(): Promise<void>
 }
 
-export interface AgentOptions {
+interface AgentOptions {
   readonly flags?: readonly string[]
   /** Without it, systemd is asked at intervals. Default: true. */
   readonly hasBus?: boolean

@@ -19,7 +19,7 @@ export function readMemory(pid: number): Memory {
   return { rssKb: field('Rss'), anonymousKb: field('Anonymous') }
 }
 
-export interface CpuTime {
+interface CpuTime {
   readonly ownMs: number
   /** Of children that have exited and were waited for. */
   readonly childrenMs: number

@@ -14,7 +14,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-export interface Slope {
+interface Slope {
   /** Units of y per unit of x. */
   readonly slope: number
   /** Two standard errors. */

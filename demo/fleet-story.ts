@@ -23,7 +23,7 @@ const NAMES = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5']
 const PLAN = 'waves: [50%, 100%], witnesses: 1, spread: 1s'
 const TRIAL_SECONDS = 1
 
-export interface Fleet {
+interface Fleet {
   readonly nodes: readonly DemoNode[]
   /** Whose kubelet has started since the last edit. */
   readonly started: Set<string>

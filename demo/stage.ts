@@ -33,7 +33,7 @@ export interface Stage {
 
 const CHECK_EVERY_MS = 25
 
-export interface StageOptions {
+interface StageOptions {
   readonly program: string
   readonly timeline: Timeline
   readonly stop: AbortSignal

@@ -8,7 +8,7 @@ const BOLD = 1
 const FAINT = 90
 const RED = 31
 
-export interface TimelineOptions {
+interface TimelineOptions {
   readonly write: (text: string) => unknown
   readonly colours: boolean
   /** A monotonic clock. */

@@ -19,7 +19,7 @@ export const NODE = 'worker-1'
 /** The default is ten minutes. */
 export const TRIAL_SECONDS = 4
 
-export interface WorldOptions {
+interface WorldOptions {
   /** The bundled agent. */
   readonly program: string
   readonly pace: Pace

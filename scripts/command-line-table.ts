@@ -15,7 +15,7 @@ import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting-kinds
 import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, showInitial, variableName } from '../src/settings/settings.ts'
 
 /** The value that a flag takes. */
-export type FlagValue =
+type FlagValue =
   | { readonly kind: 'none' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'file' }
@@ -36,7 +36,7 @@ export interface FlagRow {
   readonly group: string | undefined
 }
 
-export interface ArgumentRow {
+interface ArgumentRow {
   /** As in `FILE|-|configmap/NAME`. */
   readonly placeholder: string
   readonly required: boolean

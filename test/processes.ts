@@ -9,7 +9,7 @@ import { join, posix } from 'node:path'
 import { PURE_BUILTINS, PURE_PACKAGES } from './pure-modules.ts'
 
 /** Paths from the root of the project. */
-export interface Processes {
+interface Processes {
   readonly alone: readonly string[]
   /** The files of each process that several share, under its name. */
   readonly shared: ReadonlyMap<string, readonly string[]>
@@ -38,7 +38,7 @@ export function listTests(root: string): readonly string[] {
 }
 
 /** The text of a file, unless there is no such file. */
-export type Read = (path: string) => string | undefined
+type Read = (path: string) => string | undefined
 
 export function readFrom(root: string): Read {
   return (path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)

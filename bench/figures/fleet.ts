@@ -10,7 +10,7 @@ import { execFileSync } from 'node:child_process'
 import { eventually } from '../../test/real/lab/eventually.ts'
 import { seededRandom } from '../../test/sim/random.ts'
 import { findBuilt } from '../built.ts'
-import { type RequestCounts, startAgents } from '../fleet/agents-client.ts'
+import { FleetAgents, type RequestCounts } from '../fleet/agents-client.ts'
 import { type FleetCluster, openFleetCluster } from '../fleet/cluster.ts'
 import type { ServerGauges } from '../fleet/gauges.ts'
 import { nodeNames } from '../fleet/node.ts'
@@ -107,8 +107,9 @@ async function measureMode(mode: FleetMode, { agents: count, floorSeconds, idleS
     const floorUsual = await measure(undefined, { everyMs: USUAL_MS, seconds: floorSeconds })
     const floor = { usual: floorUsual, stress: floorStress, gauges: await cluster.gauges('collected') }
     const startedMs = performance.now()
-    const agents = await startAgents(names, cluster.kubeconfigs, PROCESSES)
+    const agents = new FleetAgents(PROCESSES)
     try {
+      await agents.start(names, cluster.kubeconfigs)
       const sockets = await eventually(
         async () => {
           const seen = await readSockets(cluster.port, agents.pids)

@@ -14,7 +14,7 @@ import { type Measured, ratioFigure } from './figure.ts'
 
 const LIMIT = 1.7
 
-export interface MemoryPlan {
+interface MemoryPlan {
   readonly heartbeats: number
   readonly everyMs: number
   /** The number of heartbeats per sample. */

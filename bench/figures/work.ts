@@ -27,7 +27,7 @@ const HEARTBEAT_MS = 10_000
 const SCRAPE_EVERY = 6
 const OVERLAY = 'imageGCHighThresholdPercent: 84\nevictionHard:\n  imagefs.available: 12%\n'
 
-export interface WorkPlan {
+interface WorkPlan {
   readonly changes: number
   readonly quietMinutes: number
 }

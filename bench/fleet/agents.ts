@@ -4,7 +4,6 @@
  * watches its Node and its ConfigMap, with its own HttpsKubeApi, connections and identity, as in
  * src/compose/agent-parts.ts. Started by agents-client.ts; answers its calls one by one.
  */
-import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { openKubeApi } from '../../src/compose/kube-api.ts'
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../src/ports/kube-api.ts'
@@ -12,7 +11,8 @@ import type { Log } from '../../src/ports/log.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
 import { ClusterSource } from '../../src/source/cluster-source.ts'
-import type { AgentsAnswer, AgentsCall, RequestCounts } from './agents-client.ts'
+import { answerCalls, startAll } from '../agent-processes.ts'
+import type { CountsCall, RequestCounts } from './agents-client.ts'
 import { viewOf } from './cluster.ts'
 
 /** The agent's own defaults. */
@@ -22,8 +22,6 @@ const CHANNELS: ChannelSettings = {
   key: SETTINGS.configKey.initial,
   defaultConfigMap: undefined,
 }
-/** The number of agents that start at the same time. */
-const STARTING_AT_A_TIME = 25
 
 const counts = { requests: 0, watches: 0, events: 0, metadataWatches: 0 }
 const open = { watches: 0 }
@@ -78,26 +76,14 @@ function startAgent(nodeName: string, kubeconfig: string): Promise<void> {
   })
 }
 
-async function start(names: readonly string[], kubeconfigs: string): Promise<void> {
-  const left = [...names]
-  const startSome = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) await startAgent(name, join(kubeconfigs, `${name}.conf`))
-  }
-  await Promise.all(Array.from({ length: STARTING_AT_A_TIME }, startSome))
-  while (open.watches < 2 * names.length) await after(50)
-}
-
 function currentCounts(): RequestCounts {
   return { ...counts, openWatches: open.watches, complaints: [...complaints] }
 }
 
-process.on('message', async (call: AgentsCall) => {
-  const answer = (reply: AgentsAnswer): void => void process.send?.(reply)
-  try {
-    if (call.method === 'start') await start(call.names, call.kubeconfigs)
-    answer({ ok: true, counts: currentCounts() })
-  } catch (error) {
-    answer({ ok: false, message: error instanceof Error ? error.message : String(error) })
+answerCalls<CountsCall, RequestCounts>(async (call) => {
+  if (call.method === 'start') {
+    await startAll(call, startAgent)
+    while (open.watches < 2 * call.names.length) await after(50)
   }
+  return currentCounts()
 })
-process.on('disconnect', () => process.exit(0))

@@ -13,6 +13,7 @@ import { readKubeconfig } from '../../src/kube/credentials.ts'
 import type { HttpsKubeApi, KubeconfigView } from '../../src/kube/kube-api.ts'
 import { type ControlPlane, startControlPlane } from '../../test/real/lab/control-plane.ts'
 import { findChild } from '../processes.ts'
+import { someAtATime } from '../some-at-a-time.ts'
 import { configMap, NAMESPACE, payload } from '../world/objects.ts'
 import { readGauges, type ServerGauges } from './gauges.ts'
 import { CONFIG_MAP, fleetNode, KUBELET } from './node.ts'
@@ -46,12 +47,7 @@ export async function openFleetCluster(names: readonly string[], storesConfigSou
     const api = openKubeApi(kubeconfig, { userAgent: KUBELET })
     await create(api, `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap(CONFIG_MAP, payload(1, HEALTHZ_PORT)))
     await plane.grantNodesConfigMap(NAMESPACE, CONFIG_MAP)
-    const left = names.map((_, serial) => serial)
-    const registerAll = async (): Promise<void> => {
-      for (let serial = left.shift(); serial !== undefined; serial = left.shift())
-        await create(api, '/api/v1/nodes', fleetNode(serial, '2021-01-14T09:12:31Z'))
-    }
-    await Promise.all(Array.from({ length: AT_A_TIME }, registerAll))
+    await someAtATime(names, AT_A_TIME, (_, serial) => create(api, '/api/v1/nodes', fleetNode(serial, '2021-01-14T09:12:31Z')))
     const raw = async (path: string, as?: 'PartialObjectMetadata'): Promise<number> => {
       const answer = await api.request({ method: 'GET', path, ...(as === undefined ? {} : { as }) })
       return Buffer.byteLength(JSON.stringify(answer.kind === 'ok' ? answer.object : ''))

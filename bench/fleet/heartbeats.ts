@@ -14,7 +14,7 @@ const CLIENTS = 4
 const AT_A_TIME = 2 * CLIENTS
 const TICK_MS = 20
 
-export interface Beaten {
+interface Beaten {
   readonly done: number
   readonly due: number
   readonly latenciesMs: readonly number[]

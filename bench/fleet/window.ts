@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { countDescriptors, monotonicUs, readCpuTime, readMemory } from '../processes.ts'
 import { mean, percentile } from '../statistics.ts'
-import type { RequestCounts, RunningAgents } from './agents-client.ts'
+import type { FleetAgents, RequestCounts } from './agents-client.ts'
 import type { FleetCluster } from './cluster.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { parseSockets, type SocketCounts, type Traffic, trafficBetween } from './socket-bytes.ts'
@@ -38,7 +38,7 @@ const WARM_UP_MS = 2000
 export async function watchFleet(
   cluster: FleetCluster,
   names: readonly string[],
-  agents: RunningAgents | undefined,
+  agents: FleetAgents | undefined,
   { everyMs, seconds }: Rhythm,
 ): Promise<Window> {
   const heartbeats = new Heartbeats(cluster.kubeconfig, names).start(everyMs)
@@ -90,7 +90,7 @@ interface Sample {
   readonly counts: RequestCounts | undefined
 }
 
-async function sample(cluster: FleetCluster, agents: RunningAgents | undefined): Promise<Sample> {
+async function sample(cluster: FleetCluster, agents: FleetAgents | undefined): Promise<Sample> {
   const counts = await agents?.counts()
   const sockets = agents === undefined ? new Map<number, never>() : await readSockets(cluster.port, agents.pids)
   const cpu = { apiserverMs: readCpuTime(cluster.apiserverPid).ownMs, etcdMs: readCpuTime(cluster.etcdPid).ownMs }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Many agents in one process, and what they sent. Started by client.ts; answers its calls. */
-import { join } from 'node:path'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { answerCalls, startAll } from '../agent-processes.ts'
 import { type StormAgent, startStormAgent } from './agent.ts'
-import type { AgentsAnswer, AgentsCall, AgentsReport, AgentsSettings } from './client.ts'
+import type { AgentsCall, AgentsReport, AgentsSettings } from './client.ts'
 import { Tally } from './counted-api.ts'
-
-/** The number of agents that start at the same time. */
-const STARTING_AT_A_TIME = 25
 
 const clock = {
   now() {
@@ -32,15 +29,8 @@ function resolve(given: AgentsSettings) {
   return resolved.settings
 }
 
-async function start(names: readonly string[], kubeconfigs: string): Promise<void> {
-  const left = [...names]
-  const startSome = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) {
-      const kubeconfig = join(kubeconfigs, `${name}.conf`)
-      agents.push(await startStormAgent({ nodeName: name, kubeconfig, settings: () => settings, clock, tally, log }))
-    }
-  }
-  await Promise.all(Array.from({ length: STARTING_AT_A_TIME }, startSome))
+async function start(nodeName: string, kubeconfig: string): Promise<void> {
+  agents.push(await startStormAgent({ nodeName, kubeconfig, settings: () => settings, clock, tally, log }))
 }
 
 /** And begins to count anew. */
@@ -66,15 +56,9 @@ function report(): AgentsReport {
   return seen
 }
 
-process.on('message', async (call: AgentsCall) => {
-  const answer = (reply: AgentsAnswer): void => void process.send?.(reply)
-  try {
-    if (call.method === 'start') await start(call.names, call.kubeconfigs)
-    if (call.method === 'set') settings = resolve(call.settings)
-    if (call.method === 'turn') for (const agent of agents) agent.turn()
-    answer({ ok: true, value: call.method === 'report' ? report() : undefined })
-  } catch (error) {
-    answer({ ok: false, message: error instanceof Error ? error.message : String(error) })
-  }
+answerCalls<AgentsCall, AgentsReport | undefined>(async (call) => {
+  if (call.method === 'start') await startAll(call, start)
+  if (call.method === 'set') settings = resolve(call.settings)
+  if (call.method === 'turn') for (const agent of agents) agent.turn()
+  return call.method === 'report' ? report() : undefined
 })
-process.on('disconnect', () => process.exit(0))

@@ -13,6 +13,7 @@ import { type ControlPlane, startControlPlane } from '../../test/real/lab/contro
 import { requestToken } from '../../test/real/rights/tokens.ts'
 import { create, nodeUsers, viewOf, writeKubeconfigs } from '../fleet/cluster.ts'
 import { CONFIG_MAP, fleetNode, KUBELET } from '../fleet/node.ts'
+import { someAtATime } from '../some-at-a-time.ts'
 import { KEY, NAMESPACE } from '../world/objects.ts'
 import { type ContentName, textOf } from './contents.ts'
 import type { Writer } from './neighbour.ts'
@@ -55,7 +56,7 @@ export async function openStormCluster(names: readonly string[], identity: Ident
     const api = openKubeApi(viewOf(plane.adminKubeconfig), { userAgent: KUBELET })
     for (const level of LEVELS) await shortenQueues(plane, level)
     await create(api, configMaps(), configMap(CONFIG_MAP, 'first'))
-    await forEach(names, (_, serial) => create(api, '/api/v1/nodes', fleetNode(serial, '2021-01-14T09:12:31Z')))
+    await someAtATime(names, AT_A_TIME, (_, serial) => create(api, '/api/v1/nodes', fleetNode(serial, '2021-01-14T09:12:31Z')))
     const reading = ['--verb=get,list,watch', '--resource=configmaps']
     for (const file of ['serviceaccount', 'status', 'status-annotation'])
       await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac', `${file}.yaml`)])
@@ -72,7 +73,8 @@ export async function openStormCluster(names: readonly string[], identity: Ident
       writers: identity === 'node' ? nodeWriters(plane) : await controllerWriters(plane),
       edit: (content) => patch(api, `${configMaps()}/${CONFIG_MAP}`, { data: { [KEY]: textOf(content) } }),
       select: (content, priority) => create(api, configMaps(), selecting(content, priority)),
-      unlabel: (nodes) => forEach(nodes, (name) => patch(api, `/api/v1/nodes/${name}`, { metadata: { labels: { [CONFIG_LABEL]: null } } })),
+      unlabel: (nodes) =>
+        someAtATime(nodes, AT_A_TIME, (name) => patch(api, `/api/v1/nodes/${name}`, { metadata: { labels: { [CONFIG_LABEL]: null } } })),
       counts: async () => readServerCounts(await plane.read('/metrics')),
       stopApiserver: () => plane.stopApiserver(),
       startApiserver: () => plane.startApiserver(),
@@ -131,13 +133,4 @@ function selecting(content: ContentName, priority: number): object {
 async function patch(api: HttpsKubeApi, path: string, body: object): Promise<void> {
   const answer = await api.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' })
   if (answer.kind !== 'ok') throw new Error(`PATCH ${path}: ${answer.detail}`)
-}
-
-/** A few at a time. */
-async function forEach<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
-  const left = [...items.entries()]
-  const some = async (): Promise<void> => {
-    for (let entry = left.shift(); entry !== undefined; entry = left.shift()) await work(entry[1], entry[0])
-  }
-  await Promise.all(Array.from({ length: AT_A_TIME }, some))
 }

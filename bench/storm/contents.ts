@@ -11,7 +11,7 @@ const HEALTHZ_PORT = 10_248
  * `turned`: kubelet is well with it until the bench says otherwise, as where something outside that
  * it needs goes away.
  */
-export const CONTENT_NAMES = ['first', 'refused', 'turned', 'low', 'high'] as const
+const CONTENT_NAMES = ['first', 'refused', 'turned', 'low', 'high'] as const
 export type ContentName = (typeof CONTENT_NAMES)[number]
 
 export function textOf(name: ContentName): string {

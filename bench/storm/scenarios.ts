@@ -33,7 +33,7 @@ export interface Stage {
   readonly names: readonly string[]
 }
 
-export interface AgentsStage extends Stage {
+interface AgentsStage extends Stage {
   readonly agents: StormAgents
 }
 

@@ -5,7 +5,7 @@
  */
 
 /** What a sample counts, as `PATCH nodes/status 200`, and how many. */
-export type Counts = ReadonlyMap<string, number>
+type Counts = ReadonlyMap<string, number>
 
 export interface ServerCounts {
   /** `VERB resource[/subresource] CODE`; a watch counts once it has ended. */

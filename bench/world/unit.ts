@@ -26,7 +26,7 @@ export interface BenchUnit {
   close(): void
 }
 
-export interface UnitOptions {
+interface UnitOptions {
   /** The CPU time of each systemctl command. */
   readonly costUs: number
   /**

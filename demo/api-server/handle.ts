@@ -16,7 +16,7 @@ import type { ObjectKey, Store, WritePart } from './store.ts'
 import { tableOf, wantsTable } from './table.ts'
 import { streamWatch, type WatchTimes } from './watch-stream.ts'
 
-export interface Incoming {
+interface Incoming {
   readonly request: ApiRequest
   readonly contentType: string
   readonly accept: string

@@ -10,7 +10,7 @@ export interface Identity {
   readonly groups: readonly string[]
 }
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'other'
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'other'
 
 export interface ApiRequest {
   readonly atMs: number

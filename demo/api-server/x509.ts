@@ -17,12 +17,12 @@ export interface Authority extends KeyPair {
   readonly signingKey: KeyObject
 }
 
-export interface Subject {
+interface Subject {
   readonly commonName: string
   readonly organizations: readonly string[]
 }
 
-export type Purpose = { readonly kind: 'server'; readonly hosts: readonly string[] } | { readonly kind: 'client' }
+type Purpose = { readonly kind: 'server'; readonly hosts: readonly string[] } | { readonly kind: 'client' }
 
 const OID = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',

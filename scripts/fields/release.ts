@@ -10,7 +10,7 @@ export interface ReleaseField {
   readonly zeroInside?: boolean
 }
 
-export const STAGES = ['alpha', 'beta', 'ga', 'deprecated'] as const
+const STAGES = ['alpha', 'beta', 'ga', 'deprecated'] as const
 
 export interface ReleaseGate {
   readonly stage: (typeof STAGES)[number]

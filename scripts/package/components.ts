@@ -45,7 +45,7 @@ export function bundledPackages({ outputs }: Metafile): string[] {
   return [...found].sort()
 }
 
-export interface PackageFiles {
+interface PackageFiles {
   /** The package.json. */
   readonly manifest: Readonly<Record<string, unknown>>
   readonly licenceText: string | undefined

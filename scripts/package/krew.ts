@@ -7,7 +7,7 @@
 import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import { formatDocument } from '../../src/kubelet/yaml.ts'
 
-export interface KrewArchive {
+interface KrewArchive {
   /** Both as krew names them. */
   readonly os: string
   readonly arch: string

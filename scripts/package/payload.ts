@@ -18,7 +18,7 @@ import { isoDay, type Project } from './project.ts'
 import { type Fetched, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
 
-export interface PayloadInput {
+interface PayloadInput {
   readonly project: Project
   readonly architecture: Architecture
   /** The directory of the bundle. */

@@ -17,7 +17,7 @@ import type { Project } from './project.ts'
 import { type Described, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
 
-export interface PluginInput {
+interface PluginInput {
   readonly project: Project
   /** The directory of the bundle. */
   readonly agent: string

@@ -51,14 +51,14 @@ export function italic(text: string): string {
 }
 
 /** Escaped text, with `code` in backquotes in bold. */
-export function inline(text: string): string {
+function inline(text: string): string {
   return text
     .split('`')
     .map((part, index) => (index % 2 === 1 ? bold(part) : escapeText(part)))
     .join('')
 }
 
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text
     .replaceAll('\\', '\\(rs')
     .replaceAll('-', '\\-')

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto'
 import type { Component, Runtime } from './components.ts'
 
-export interface SbomInput {
+interface SbomInput {
   readonly name: string
   readonly version: string
   readonly licence: string

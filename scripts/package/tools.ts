@@ -53,7 +53,7 @@ async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
   /** Exit codes besides 0 that are not failures. */

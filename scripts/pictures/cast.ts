@@ -32,7 +32,7 @@ export interface Line {
 }
 
 /** Of the demo's lines that say when something happened: `  4.2s  record   node-1 starts it`. */
-export interface Event {
+interface Event {
   readonly seconds: number
   readonly speaker: string
   readonly text: string

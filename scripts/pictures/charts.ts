@@ -10,7 +10,7 @@ interface Box {
   readonly height: number
 }
 
-export interface Chart {
+interface Chart {
   readonly series: readonly Series[]
   readonly isStacked: boolean
   readonly unit: string

@@ -25,7 +25,7 @@ export interface Panel {
   readonly targets?: readonly Target[]
 }
 
-export interface Custom {
+interface Custom {
   readonly drawStyle?: string
   readonly stacking?: object
 }

@@ -11,7 +11,7 @@ import { findFreePort } from '../../test/real/lab/ports.ts'
 import { until } from '../../test/until.ts'
 import type { Series } from './metrics-file.ts'
 
-export interface Target {
+interface Target {
   readonly instance: string
   readonly address: string
 }

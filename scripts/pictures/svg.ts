@@ -6,7 +6,7 @@
 
 type Attributes = Readonly<Record<string, string | number>>
 
-export interface Document {
+interface Document {
   readonly width: number
   readonly height: number
   readonly title: string

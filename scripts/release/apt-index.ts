@@ -30,7 +30,7 @@ export function controlField(control: string, name: string): string | undefined 
   return new RegExp(`^${name}: *(.*?) *$`, 'im').exec(control)?.[1]
 }
 
-export interface ReleaseInput {
+interface ReleaseInput {
   readonly origin: string
   readonly suite: string
   readonly component: string

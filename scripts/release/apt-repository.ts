@@ -26,8 +26,8 @@ export interface RepositoryInput {
   readonly signer: Signer | undefined
 }
 
-export const SUITE = 'stable'
-export const COMPONENT = 'main'
+const SUITE = 'stable'
+const COMPONENT = 'main'
 
 export async function writeAptRepository(
   directory: string,

@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process'
 import { isObject } from '../../src/values/is-object.ts'
 
-export type Audit =
+type Audit =
   | { readonly kind: 'clean' }
   | { readonly kind: 'found'; readonly findings: readonly string[] }
   | { readonly kind: 'unknown'; readonly why: string }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Project } from '../package/project.ts'
 import { run } from '../package/tools.ts'
 
-export interface Source {
+interface Source {
   readonly commit: string
   /** undefined: a trial, whatever tags the commit has. */
   readonly tag: string | undefined
@@ -18,7 +18,7 @@ export async function readSource({ version, dirty }: Pick<Project, 'version' | '
   return { commit, tag: chooseTag({ version, dirty, tags, changelog, trial }) }
 }
 
-export interface Facts {
+interface Facts {
   /** Of package.json. */
   readonly version: string
   readonly dirty: boolean

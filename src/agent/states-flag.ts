@@ -9,7 +9,9 @@
 import { posix } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { listDropInFiles } from '../kubelet/drop-in-files.ts'
-import { hasWrongChecksum, isOfPodLevel, parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
+import { hasWrongChecksum, isOfPodLevel } from '../kubelet/manager-checksum.ts'
+import { parseManagerState, STATE_FILES } from '../kubelet/manager-state.ts'
+import { rootDirectory } from '../kubelet/root-directory.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
@@ -27,9 +29,7 @@ interface FlagParts {
 const NAME = 'states-fit'
 /** Kubelet's drop-in looks there, whatever the agent's settings say. */
 const DROP_INS_DIRECTORY = '/var/lib/kubelet-cfg-agent'
-/**
- * Any policy but none, a gate that changes the files, and any text that may spell one of them.
- */
+/** Any policy but none, a gate that changes the files, and any text that may spell one of them. */
 const OTHER_POLICY =
   /(?:cpu|memory)ManagerPolicy\b(?!["']?[ \t]*[:=][ \t]*["']?none\b)|\b(?:PodLevelResourceManagers|AllAlpha|AllBeta)\b|\\[uxU]/i
 const OTHER_FLAG = /^--(?:(?:cpu|memory)[-_]manager[-_]policy(?!=none$)|feature[-_]gates)(?:=|$)/i
@@ -68,14 +68,13 @@ export class StatesFlag {
     const flags = [...words, ...nextWords]
     if (flags.some((word) => OTHER_FLAG.test(word))) return true
     const local = readLocalConfig(this.#parts.activation, unit)
-    if (local.kind === 'found' ? OTHER_POLICY.test(local.text) : local.kind === 'unknown' || local.why === undefined) return true
-    const directoryOf = (flag: string) => flagValue(asArguments(flags), flag)
-    const root = directoryOf('root-dir') ?? '/var/lib/kubelet'
-    if (STATE_FILES.some((name) => this.#ask(posix.join(root, name), isOtherState))) return true
+    if (local.kind === 'found' ? isOtherConfig(local.text) : local.kind === 'unknown' || local.why === undefined) return true
+    const root = rootDirectory(flagValue(asArguments(flags), 'root-dir'))
+    if (root === undefined || STATE_FILES.some((name) => this.#ask(`${root}/${name}`, isOtherState))) return true
     try {
-      const directory = directoryOf('config-dir')
+      const directory = flagValue(asArguments(flags), 'config-dir')
       const dropIns = directory === undefined ? [] : listDropInFiles(directory, this.#parts.files)
-      return [...this.#listConfigs(snapshot), ...dropIns].some((path) => this.#ask(path, (text) => OTHER_POLICY.test(text)))
+      return [...this.#listConfigs(snapshot), ...dropIns].some((path) => this.#ask(path, isOtherConfig))
     } catch {
       return true
     }
@@ -104,6 +103,10 @@ export class StatesFlag {
       return true
     }
   }
+}
+
+function isOtherConfig(text: string): boolean {
+  return OTHER_POLICY.test(text)
 }
 
 function isOtherState(text: string): boolean {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A question for CEL, and its answer. Pure, and without CEL itself. */
 import type { NodeShown } from '../subject/node-shown.ts'
-import { anyOf, isAny, isNumber, isText, listOf, shape, type TypeOf } from '../values/json-shape.ts'
+import { anyOf, isAny, isNumber, isText, listOf, oneOf, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** In characters. CEL's library has no bound on what an expression costs. */
 export const LONGEST_EXPRESSION = 2000
@@ -20,14 +20,10 @@ export interface Computations {
   readonly nodes: readonly (NodeShown | undefined)[]
 }
 
-const isTrue = (value: unknown): value is true => value === true
-const isFalse = (value: unknown): value is false => value === false
-const isNull = (value: unknown): value is null => value === null
-
 export const isComputationResult = anyOf(
   /** `values`: of each expression. null: no Node is known. */
-  shape({ ok: isTrue, values: anyOf(listOf(isAny), isNull) }),
+  shape({ ok: oneOf(true), values: anyOf(listOf(isAny), oneOf(null)) }),
   /** `at`: which of them fails. */
-  shape({ ok: isFalse, at: isNumber, detail: isText }),
+  shape({ ok: oneOf(false), at: isNumber, detail: isText }),
 )
 export type ComputationResult = TypeOf<typeof isComputationResult>

@@ -27,8 +27,9 @@ import { strings } from '@bufbuild/cel/ext'
 import { create, createFileRegistry } from '@bufbuild/protobuf'
 import { isReflectMessage, type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect'
 import { type Duration, DurationSchema, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
+import { formatQuantity } from '../kubelet/quantity.ts'
 import { errorMessage } from '../values/errors.ts'
-import { type CelFunction, formatQuantity, type Kind, kubernetesFunctions, type Operators } from './functions.ts'
+import { type CelFunction, type Kind, kubernetesFunctions, type Operators } from './functions.ts'
 
 type Evaluation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
 
@@ -46,34 +47,35 @@ const QUANTITY_FILE = create(FileDescriptorProtoSchema, {
   messageType: [{ name: 'Quantity', field: [{ name: 'billionths', number: 1, label: 1, type: 9 }] }],
 })
 
+const REGISTRY = createFileRegistry(QUANTITY_FILE, () => undefined)
+const [SCHEMA, BILLIONTHS] = findQuantityType()
+const QUANTITY = objectType(SCHEMA)
+
+function findQuantityType() {
+  const schema = REGISTRY.getMessage('kubernetes.Quantity')
+  const [field] = schema?.fields ?? []
+  if (schema === undefined || field === undefined) throw new Error('bug: the type of quantities is not registered')
+  return [schema, field] as const
+}
+
 export class Quantity {
-  static readonly registry = createFileRegistry(QUANTITY_FILE, () => undefined)
   readonly nanos: bigint
 
   constructor(nanos: bigint) {
     this.nanos = nanos
   }
 
-  static schema() {
-    const schema = Quantity.registry.getMessage('kubernetes.Quantity')
-    const [field] = schema?.fields ?? []
-    if (schema === undefined || field === undefined) throw new Error('bug: the type of quantities is not registered')
-    return { schema, field }
-  }
-
   static from(message: ReflectMessage): Quantity {
-    return new Quantity(BigInt(String(message.get(Quantity.schema().field))))
+    return new Quantity(BigInt(String(message.get(BILLIONTHS))))
   }
 
   toMessage(): ReflectMessage {
-    const { schema, field } = Quantity.schema()
-    const message = reflect(schema)
-    message.set(field, String(this.nanos))
+    const message = reflect(SCHEMA)
+    message.set(BILLIONTHS, String(this.nanos))
     return message
   }
 }
 
-const QUANTITY = objectType(Quantity.schema().schema)
 const TYPES: Readonly<Record<Kind, CelType>> = {
   int: CelScalar.INT,
   double: CelScalar.DOUBLE,
@@ -109,7 +111,7 @@ function take(value: unknown, kind: Kind | undefined): unknown {
 
 /** CEL's own operators, which know each of its types. */
 function openOperators(): Operators {
-  const bare = celEnv({ registry: Quantity.registry })
+  const bare = celEnv({ registry: REGISTRY })
   const operate = (text: string) => {
     const run = plan(bare, parse(text))
     return (a: unknown, b: unknown): CelValue => {
@@ -123,10 +125,7 @@ function openOperators(): Operators {
 }
 
 export const FUNCTIONS: readonly CelFunc[] = [...strings, ...kubernetesFunctions(openOperators()).map(toFunc)]
-const environment = celEnv({
-  registry: Quantity.registry,
-  funcs: [...FUNCTIONS],
-})
+const environment = celEnv({ registry: REGISTRY, funcs: [...FUNCTIONS] })
 
 /** @throws with what is wrong with the text */
 export function readExpression(text: string): Expression {

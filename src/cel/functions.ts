@@ -122,21 +122,3 @@ function summand(item: unknown): unknown {
 export function kubernetesFunctions(operators: Operators): readonly CelFunction[] {
   return [...QUANTITIES, ...listFunctions(operators)]
 }
-
-const BINARY = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki'].map((suffix, index) => [suffix, NANOS * 1024n ** BigInt(6 - index)] as const)
-const DECIMAL = [
-  ...['E', 'P', 'T', 'G', 'M', 'k'].map((suffix, index) => [suffix, NANOS * 1000n ** BigInt(6 - index)] as const),
-  ...([
-    ['', NANOS],
-    ['m', 1_000_000n],
-    ['u', 1000n],
-    ['n', 1n],
-  ] as const),
-]
-
-/** The same quantity as text: with a binary suffix where one fits, else with a decimal one. */
-export function formatQuantity(nanos: bigint): string {
-  if (nanos === 0n) return '0'
-  const [suffix, size] = [...BINARY, ...DECIMAL].find(([, each]) => nanos % each === 0n) ?? ['n', 1n]
-  return `${nanos / size}${suffix}`
-}

@@ -24,7 +24,7 @@ import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
-import { isSpreadShared } from './wait.ts'
+import { findSharedSpread } from './wait.ts'
 
 export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { source } = step
@@ -124,15 +124,11 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
  * this version before.
  * @param factsSinceUs since when the facts that values are computed from have held
  */
-export function startSpread(
-  source: ConfigSource,
-  shared: boolean,
-  { now, policy, spread, assigned }: Snapshot,
-  factsSinceUs?: number,
-): readonly Effect[] {
+export function startSpread(source: ConfigSource, shared: boolean, snapshot: Snapshot, factsSinceUs?: number): readonly Effect[] {
+  const { now, policy, spread, assigned } = snapshot
   if (!shared && spread === undefined && factsSinceUs === undefined) return []
   // A record that was damaged meanwhile is no change of the Node's own.
-  if (assigned.kind === 'damaged' && spread !== undefined && isSpreadShared(spread, now, source)) return []
+  if (assigned.kind === 'damaged' && findSharedSpread(snapshot, source) !== undefined) return []
   // An agent that does not know `own` finds a spread that is over.
   const own = { sinceUs: now.monotonicUs - policy.spreadUs, own: true }
   const since = { ...(shared ? { sinceUs: now.monotonicUs } : own), ...(factsSinceUs !== undefined && { factsSinceUs }) }

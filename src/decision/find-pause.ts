@@ -12,11 +12,9 @@ import type { Snapshot } from './snapshot.ts'
 
 export type Pause = { readonly by: 'node' } | { readonly by: 'cluster'; readonly on: ClusterPause['on']; readonly detail: string }
 
-export function findPause({
-  requests,
-  desired,
-  recordedChannelState,
-}: Pick<Snapshot, 'requests' | 'desired' | 'recordedChannelState'>): Pause | undefined {
+type PauseFacts = Pick<Snapshot, 'requests' | 'desired' | 'recordedChannelState'>
+
+export function findPause({ requests, desired, recordedChannelState }: PauseFacts): Pause | undefined {
   switch (requests.hold) {
     case 'paused':
       return { by: 'node' }
@@ -30,14 +28,14 @@ export function findPause({
 }
 
 /** A pause that keeps everything. */
-export function findNodePause(snapshot: Parameters<typeof findPause>[0]): Pause | undefined {
-  const pause = findPause(snapshot)
+export function findNodePause(facts: PauseFacts): Pause | undefined {
+  const pause = findPause(facts)
   return isOfConfigMap(pause) ? undefined : pause
 }
 
 /** A pause that keeps other versions away: see `findStartWait`. */
-export function findConfigMapPause(snapshot: Parameters<typeof findPause>[0]): Pause | undefined {
-  const pause = findPause(snapshot)
+export function findConfigMapPause(facts: PauseFacts): Pause | undefined {
+  const pause = findPause(facts)
   return isOfConfigMap(pause) ? pause : undefined
 }
 

@@ -122,11 +122,10 @@ export type SpreadTurn =
 /** For how long the facts of a Node must have held before kubelet is restarted for them. */
 const FACTS_HOLD_US = MINUTE_US
 
-export function findSpreadTurn(
-  { nodeName, now, spread, policy }: Pick<Snapshot, 'nodeName' | 'now' | 'spread' | 'policy'>,
-  source: ConfigSource,
-): SpreadTurn {
-  if (spread === undefined || !isOfBoot(spread, now, source)) return { kind: 'go' }
+export function findSpreadTurn(snapshot: Pick<Snapshot, 'nodeName' | 'now' | 'spread' | 'policy'>, source: ConfigSource): SpreadTurn {
+  const { nodeName, now, policy } = snapshot
+  const spread = findSpread(snapshot, source)
+  if (spread === undefined) return { kind: 'go' }
   const heldAtUs = spread.factsSinceUs === undefined ? now.monotonicUs : spread.factsSinceUs + FACTS_HOLD_US
   if (now.monotonicUs < heldAtUs) {
     const detail = `the facts that its values are computed from must have held for ${formatDuration(FACTS_HOLD_US)}`
@@ -138,13 +137,15 @@ export function findSpreadTurn(
   return { kind: 'wait-until', atUs, detail: `shared changes are spread over ${formatDuration(policy.spreadUs)}` }
 }
 
-/** Without a record of this source and this boot, nothing says that other nodes have it as well. */
-export function isSpreadShared(spread: SpreadRecord, now: Snapshot['now'], source: ConfigSource): boolean {
-  return isOfBoot(spread, now, source) && spread.own !== true
+/** undefined: nothing says that other nodes have the source as well. */
+export function findSharedSpread(snapshot: Pick<Snapshot, 'now' | 'spread'>, source: ConfigSource): SpreadRecord | undefined {
+  const spread = findSpread(snapshot, source)
+  return spread?.own === true ? undefined : spread
 }
 
-function isOfBoot({ bootId, source }: SpreadRecord, now: Snapshot['now'], of: ConfigSource): boolean {
-  return bootId === now.bootId && sameSource(source, of)
+/** undefined: none of this source and this boot. */
+function findSpread({ now, spread }: Pick<Snapshot, 'now' | 'spread'>, source: ConfigSource): SpreadRecord | undefined {
+  return spread?.bootId === now.bootId && sameSource(spread.source, source) ? spread : undefined
 }
 
 /** Uniform in [0, spreadUs). */

@@ -12,7 +12,7 @@ import type { Finding, PartResult, Report } from '../preflight/finding.ts'
 import type { ZoneAnswer } from '../rollout/view.ts'
 import { isZoneOffsets } from '../rollout/windows.ts'
 import { isObject } from '../values/is-object.ts'
-import { anyOf, type Check, isFlag, isNumber, isText, listOf, oneOf, optional, shape, shapeOf } from '../values/json-shape.ts'
+import { anyOf, type Check, isFlag, isNumber, isText, isThere, listOf, oneOf, optional, shape, shapeOf } from '../values/json-shape.ts'
 
 /**
  * `context`: what all methods may need, and `memory`: what an earlier helper wants the next one to
@@ -35,19 +35,10 @@ export type HelperReply =
   | { readonly id: number; readonly ok: true; readonly result: unknown; readonly memory: unknown }
   | { readonly id: number; readonly ok: false; readonly detail: string }
 
-const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
-
 export const isReply: Check<HelperReply> = anyOf(
-  shape({ id: isNumber, ok: isTrue, result: isAnything, memory: isAnything }),
-  shape({ id: isNumber, ok: isFalse, detail: isText }),
+  shape({ id: isNumber, ok: oneOf(true), result: isThere, memory: isThere }),
+  shape({ id: isNumber, ok: oneOf(false), detail: isText }),
 )
-
-function isTrue(value: unknown): value is true {
-  return value === true
-}
-function isFalse(value: unknown): value is false {
-  return value === false
-}
 
 const isStep: Check<string | number> = (value) => typeof value === 'string' || typeof value === 'number'
 const isPath = listOf(isStep)
@@ -90,7 +81,7 @@ export const isPreflightResult: Check<Settled> = anyOf(
 )
 
 export const isConfigzAnswer: Check<ConfigzAnswer> = anyOf(
-  shape({ kind: oneOf('ok'), object: isAnything }),
+  shape({ kind: oneOf('ok'), object: isThere }),
   shape({ kind: oneOf('refused'), by: oneOf('kubelet', 'api-server'), status: isNumber, detail: isText }),
   shape({ kind: oneOf('unproven', 'unreachable'), detail: isText }),
 )
@@ -100,15 +91,15 @@ const isSide: Check<Difference['meant']> = (value): value is Difference['meant']
   value === undefined || (isObject(value) && isFlag(value.isDefault))
 export const isComparison: Check<Comparison> = anyOf(
   shape({
-    ok: isTrue,
+    ok: oneOf(true),
     differences: listOf(shapeOf<Difference>({ path: isPath, meant: isSide, running: isSide, because: optional(isText) })),
   }),
-  shape({ ok: isFalse, detail: isText }),
+  shape({ ok: oneOf(false), detail: isText }),
 )
 
 export const isFactsResult: Check<MachineFactsResult> = anyOf(
   shape({
-    ok: isTrue,
+    ok: oneOf(true),
     facts: shapeOf<MachineFacts>({
       memoryBytes: isNumber,
       memoryAvailableBytes: isNumber,
@@ -119,12 +110,12 @@ export const isFactsResult: Check<MachineFactsResult> = anyOf(
       kernel: isText,
     }),
   }),
-  shape({ ok: isFalse, detail: isText }),
+  shape({ ok: oneOf(false), detail: isText }),
 )
 
 export const isZoneAnswer: Check<ZoneAnswer> = anyOf(
-  shape({ ok: isTrue, offsets: isZoneOffsets }),
-  shape({ ok: isFalse, timeZone: isText, detail: isText }),
+  shape({ ok: oneOf(true), offsets: isZoneOffsets }),
+  shape({ ok: oneOf(false), timeZone: isText, detail: isText }),
 )
 
 export const isNothing: Check<null> = (value) => value === null

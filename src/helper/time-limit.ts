@@ -9,12 +9,10 @@ const call = new Script('work()')
 
 /** @throws after this time, out of whatever the work does. It must not wait for anything. */
 export function within<T>(limitMs: number, work: () => T): T {
-  // Not the result of the script, which has no type.
-  let result: { readonly value: T } | undefined
-  const keep = () => {
-    result = { value: work() }
-  }
-  call.runInNewContext({ work: keep }, { timeout: limitMs })
+  const results: { readonly value: T }[] = []
+  // The result of the script itself has no type.
+  call.runInNewContext({ work: () => void results.push({ value: work() }) }, { timeout: limitMs })
+  const [result] = results
   if (result === undefined) throw new Error('the work did not end')
-  return (result as { readonly value: T }).value
+  return result.value
 }

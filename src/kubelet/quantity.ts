@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Parses Kubernetes quantities exactly: `1Gi`, `500m`, `1.5e3`. Pure. The unit is a billionth, the
- * smallest that can be written. Rules: `ParseQuantity`,
+ * Reads and writes Kubernetes quantities exactly: `1Gi`, `500m`, `1.5e3`. Pure. The unit is a
+ * billionth, the smallest that can be written. Rules: `ParseQuantity`,
  * k8s.io/apimachinery/pkg/api/resource/quantity.go: fractions of a billionth are rounded away from
  * zero. With a suffix such as `Mi`, values beyond an int64 become the largest int64. Without digits
  * it is 0, so that `Mi`, `k` and `.` are quantities.
@@ -13,7 +13,7 @@ const LARGEST = (2n ** 63n - 1n) * NANOS
 /** No quantity that anybody compares is larger. */
 const VAST = 10n ** 120n
 
-/** In billionths. */
+/** In billionths, the binary ones last. */
 const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
   ['n', 1n],
   ['u', 1000n],
@@ -38,6 +38,18 @@ export function parseQuantity(text: string): bigint | undefined {
   if (whole + fraction === '') return /^[PE]i$/.test(suffix) || size.over > NANOS ? undefined : 0n
   const magnitude = scale(whole, fraction, size, suffix.endsWith('i') ? LARGEST : VAST)
   return sign === '-' ? -magnitude : magnitude
+}
+
+/** As text: with a binary suffix where one fits, else with a decimal one. */
+export function formatQuantity(nanos: bigint): string {
+  if (nanos === 0n) return '0'
+  const [suffix, size] = [...SUFFIXES].findLast(([, each]) => nanos % each === 0n) ?? ['n', 1n]
+  return `${nanos / size}${suffix}`
+}
+
+/** To whole ones, as of CPUs. */
+export function roundUp(nanos: bigint): bigint {
+  return (nanos + NANOS - 1n) / NANOS
 }
 
 /** As a fraction, to round only at the end. */

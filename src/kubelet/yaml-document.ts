@@ -2,7 +2,7 @@
 /** Results of parsing YAML, and what parses a text that comes from outside. Types only. */
 
 import { isObject } from '../values/is-object.ts'
-import { anyOf, type Check, isNumber, isText, listOf, oneOf, optional, shape, shapeOf, type TypeOf } from '../values/json-shape.ts'
+import { anyOf, type Check, isNumber, isText, isThere, listOf, oneOf, optional, shape, shapeOf, type TypeOf } from '../values/json-shape.ts'
 import type { FieldPath } from './field-path.ts'
 
 export interface YamlDocument {
@@ -122,14 +122,11 @@ function stepsOf(value: unknown): (readonly [string | number, unknown])[] {
   return steps.length > WIDEST_MAP && !Array.isArray(value) ? [] : steps
 }
 
-const isTrue: Check<true> = (value): value is true => value === true
-const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
-
 /** The answer of the process that parses a text. */
 export const isChildAnswer = anyOf(
-  shape({ kind: oneOf('first'), value: isAnything, remarks: listOf(isText), repeated: isPlaces, places: isPlaces }),
-  shape({ kind: oneOf('all'), documents: listOf(shapeOf<YamlDocument>({ value: isAnything, remarks: listOf(isText) })) }),
-  shape({ kind: oneOf('failed'), detail: isText, position: isMaybePosition, unjudged: optional(isTrue) }),
+  shape({ kind: oneOf('first'), value: isThere, remarks: listOf(isText), repeated: isPlaces, places: isPlaces }),
+  shape({ kind: oneOf('all'), documents: listOf(shapeOf<YamlDocument>({ value: isThere, remarks: listOf(isText) })) }),
+  shape({ kind: oneOf('failed'), detail: isText, position: isMaybePosition, unjudged: optional(oneOf(true)) }),
   /** `starved`: the process got too little CPU to tell. */
   shape({ kind: oneOf('too-slow', 'too-large', 'starved') }),
 )

@@ -85,10 +85,11 @@ export function fillIn({ fields, written }: ComputedText, computed: ComputationR
     const { place = '', text = '' } = fields[computed.at] ?? {}
     return refuse(`${place}: ${computed.detail}, in ${shorten(onOneLine(text))}`)
   }
+  if (computed.values === null) return { ok: true, fields: written, values: [] }
   let patch: unknown = written
   const values: ComputedValue[] = []
-  for (const [index, { path, place, text }] of computed.values === null ? [] : fields.entries()) {
-    const value = computed.values?.[index]
+  for (const [index, { path, place, text }] of fields.entries()) {
+    const value = computed.values[index]
     const result = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value)
     // A null removes the field, of whatever type.
     const [misfit] = value === null ? [] : findMisfits(isObject(result) ? result : {}, FIELDS, LAST_IN_TABLES.minor)

@@ -67,11 +67,12 @@ export class PartSource implements AssignmentSource {
   #facts: HeldFacts | undefined
   /** The latest result that was known, with each pause that was heard since. */
   #applied: Desired | undefined
-  #loggedFault = ''
+  readonly #faults: FaultLog
 
   constructor(inner: AssignmentSource, deps: PartSourceDeps) {
     this.#inner = inner
     this.#deps = deps
+    this.#faults = new FaultLog(deps.log, 'the assigned config cannot be merged or computed')
     this.#local = new SettledLocal(deps.pace, () => this.#onChange())
   }
 
@@ -90,7 +91,7 @@ export class PartSource implements AssignmentSource {
     if (!wanted) this.#inner.node?.(false)
     const isWaiting = applied.kind === 'waiting'
     this.#applied = isWaiting ? whileWaiting(applied.desired, this.#applied) : applied.desired
-    if (!isWaiting) this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
+    if (!isWaiting) this.#faults.see(applied.kind === 'faulty' ? applied.detail : '')
     return this.#applied
   }
 
@@ -141,16 +142,6 @@ export class PartSource implements AssignmentSource {
       merging.faults += 1
     }
     this.#onChange()
-  }
-
-  /**
-   * Logs each fault once, although it is met again at every look.
-   * @param detail empty: no fault
-   */
-  #logFault(detail: string): void {
-    if (detail !== '' && detail !== this.#loggedFault)
-      this.#deps.log.error(`the assigned config cannot be merged or computed; nothing is changed: ${detail}`)
-    this.#loggedFault = detail
   }
 
   start(onChange: () => void): void {
@@ -232,18 +223,17 @@ export interface OverlaySource {
 export class OverlaidSource implements AssignmentSource {
   readonly #inner: AssignmentSource
   readonly #overlay: OverlaySource
-  readonly #log: Log
   readonly #patches: PatchSet
   #onChange: () => void = () => {}
   /** The latest result that was rendered, with each pause that was heard since. */
   #applied: Desired | undefined
-  #loggedFault = ''
+  readonly #faults: FaultLog
 
   constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log, patches: PatchSet = OVERLAY) {
     this.#inner = inner
     this.#overlay = overlay
-    this.#log = log
     this.#patches = patches
+    this.#faults = new FaultLog(log, `this node's ${patches.name} cannot be applied to the assigned config`)
   }
 
   /** While a config is being parsed, the answer is as if it had not arrived yet. */
@@ -261,18 +251,8 @@ export class OverlaidSource implements AssignmentSource {
     }
     const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), onApply, this.#patches)
     this.#applied = isRendered ? desired : whileWaiting(desired, this.#applied)
-    if (isRendered) this.#logFault(fault)
+    if (isRendered) this.#faults.see(fault)
     return this.#applied
-  }
-
-  /**
-   * Logs each fault once, although it is met again at every look.
-   * @param detail empty: no fault
-   */
-  #logFault(detail: string): void {
-    if (detail !== '' && detail !== this.#loggedFault)
-      this.#log.error(`this node's ${this.#patches.name} cannot be applied to the assigned config; nothing is changed: ${detail}`)
-    this.#loggedFault = detail
   }
 
   start(onChange: () => void): void {
@@ -283,5 +263,23 @@ export class OverlaidSource implements AssignmentSource {
 
   async stop(): Promise<void> {
     await Promise.all([this.#overlay.stop(), this.#inner.stop()])
+  }
+}
+
+/** Logs each fault once, although it is met again at every look. */
+class FaultLog {
+  readonly #log: Log
+  readonly #problem: string
+  #last = ''
+
+  constructor(log: Log, problem: string) {
+    this.#log = log
+    this.#problem = problem
+  }
+
+  /** @param detail empty: no fault */
+  see(detail: string): void {
+    if (detail !== '' && detail !== this.#last) this.#log.error(`${this.#problem}; nothing is changed: ${detail}`)
+    this.#last = detail
   }
 }

@@ -10,8 +10,10 @@ import { shorten } from '../values/cut.ts'
 
 /** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
-/** The same of changes of kubelet's managers, which wait for more than that. */
+/** The same of changes of kubelet's managers. */
 export const MANAGERS = 'change/managers'
+/** By rule: when the change is made on a node that is not drained. */
+const UNDRAINED = { [REQUIRE_DRAIN]: '', [MANAGERS]: ', or while no pod has CPUs, memory or devices to lose' }
 
 /**
  * `refuse`: kubelet must not get the config. `warn`: the config works, but probably not as
@@ -192,10 +194,9 @@ export function refuseUnread(rule: string, problem: string, position?: Finding['
   return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
 }
 
-/** @param before what else has to be the case */
-export function waitsForDrain(rule: string, path: FieldPath, document: Pick<LocatedYaml, 'locate'>, before = ''): Finding {
-  const also = rule === MANAGERS ? ', or while no pod has CPUs, memory or devices to lose' : ''
-  const problem = `${formatPath(path)} changes only on a drained node${also}`
-  const advice = `drain the node; the agent then activates the config${before}`
+/** @param remark on what the advice says */
+export function waitsForDrain(rule: keyof typeof UNDRAINED, path: FieldPath, document: Pick<LocatedYaml, 'locate'>, remark = ''): Finding {
+  const problem = `${formatPath(path)} changes only on a drained node${UNDRAINED[rule]}`
+  const advice = `drain the node; the agent then activates the config${remark}`
   return { rule, severity: 'info', reason: 'validate', path, position: document.locate(path), problem, advice }
 }

@@ -16,7 +16,7 @@ import { findStateNeeds, findUnfitStates } from './node/check-node.ts'
 import type { UnfitState } from './node/check-states.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
 
-export interface StateReaders {
+interface StateReaders {
   readonly files: Pick<Files, 'read' | 'list' | 'stat'>
   readonly yaml: YamlReader
   /** Takes a bounded time. */
@@ -39,15 +39,12 @@ export async function findUnfit(words: readonly string[] | undefined, readers: S
 async function readWhole(flags: KubeletFlags, { files, yaml }: StateReaders): Promise<KubeletConfig | undefined> {
   const path = flags.get('config')?.at(-1) ?? ''
   const directory = flags.get('config-dir')?.at(-1) ?? ''
-  const text = path === '' ? undefined : files.read(path)?.toString()
-  if (text === undefined && path !== '') return undefined
-  const decoded = text === undefined ? undefined : await decodeText(text, yaml)
+  const text = path === '' ? '' : files.read(path)?.toString()
+  if (text === undefined) return undefined
+  const decoded = path === '' ? undefined : await decodeText(text, yaml)
   if (decoded?.ok === false) return undefined
   const dropIns = directory === '' ? undefined : await readDropIns(directory, files, yaml)
   if (dropIns?.kind === 'unusable') return undefined
-  return mergeDropIns(
-    decoded?.config ?? {},
-    (dropIns?.dropIns ?? []).map(({ config }) => config),
-    undefined,
-  )
+  const overrides = dropIns?.dropIns.map(({ config }) => config) ?? []
+  return mergeDropIns(decoded?.config ?? {}, overrides, undefined)
 }

@@ -3,10 +3,10 @@
  * When a node tells of a change that nodes share. Pure. An edit reaches all nodes at the same
  * moment, and each would write to its Node several times within two seconds: that it checks the
  * config, and then that it waits, that it refuses it, or that it follows a new version of what it
- * runs. So each tells of that at a time of its own, and of what it has come to by then: of 10,000
- * nodes 300 in the first second, for the person who waits, and the others after them. Where content
- * that nodes share fails, all of them may fail together, and tell of it in the same way. How a
- * trial in the node's own turn goes on, and what is set on its Node alone, is told at once.
+ * runs. So each has a slot, a time of its own, at which it tells what it has come to by then. Of
+ * 10,000 nodes, 300 tell in the first second, so that a person who waits sees how it goes. Where
+ * content that nodes share fails, all of them may fail together, and tell of it in the same way.
+ * How a trial in the node's own turn goes on, and what is set on its Node alone, is told at once.
  */
 
 import { findConfigMapPause, findPause } from '../decision/find-pause.ts'
@@ -14,7 +14,7 @@ import { mayNodeHaveChanged } from '../decision/follow-assignment.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import { listOfBoot } from '../decision/records.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { isSpreadShared, spreadDelayUs } from '../decision/wait.ts'
+import { findSharedSpread, spreadDelayUs } from '../decision/wait.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { type Condition, type SharedKind, sharedKindOf } from './reasons.ts'
 
@@ -32,7 +32,7 @@ export interface Slot {
   readonly shown: Condition | undefined
   /** When the condition was seen last. */
   readonly seenUs: number
-  readonly pause?: PausedBy
+  readonly pause: PausedBy
   /** Something has failed that nodes may share, and the node tells of what that comes to. */
   readonly isFalling: boolean
 }
@@ -55,14 +55,12 @@ export function findSlot(
   const seenUs = snapshot.now.monotonicUs
   if (before !== undefined && isSame(before.condition, condition)) return { ...before, pause, seenUs }
   const shown = isAhead(before?.atUs, seenUs) ? before?.shown : before?.condition
-  const isFalling = isFall(snapshot, condition, before) && mayFallTogether(snapshot, wanted, condition, shown)
+  const isDeliberate = condition.deliberate === true || shown?.deliberate === true || isOf(condition, 'pause')
+  const isFalling = !isDeliberate && isFall(snapshot, condition, before) && mayFallTogether(snapshot, wanted)
   const isPauseNew = isNewOfConfigMap(pause, before?.pause) && areOfRest(condition, shown)
-  const atUs =
-    isFalling || isPauseNew
-      ? fromNowUs(snapshot)
-      : mayAllTell(phase, condition, shown)
-        ? findSharedSlot(snapshot, wanted, condition, shown)
-        : undefined
+  const isShared = !isDeliberate && mayAllTell(phase, condition, shown)
+  const sharedUs = isShared ? findSharedSlot(snapshot, wanted, condition, shown) : undefined
+  const atUs = isFalling || isPauseNew ? fromNowUs(snapshot) : sharedUs
   return {
     ...{ condition, shown, pause, seenUs, isFalling },
     atUs: keepEarlier(before?.atUs, atUs, seenUs),
@@ -100,14 +98,14 @@ function findSharedSlot(
   condition: Condition,
   shown: Condition | undefined,
 ): number | undefined {
-  const { now, spread, desired } = snapshot
-  const isOver = condition.status === 'True' && shown !== undefined && isOf(shown, 'unusable')
+  const { now, desired } = snapshot
+  const isOver = condition.status === 'True' && isOf(shown, 'unusable')
   if (isOver || isOf(condition, 'unusable')) {
     const isOwn = mayNodeHaveChanged(snapshot) || (desired.kind === 'invalid' && desired.isSeen === true)
     return isOwn ? undefined : fromNowUs(snapshot)
   }
-  if (wanted === undefined || spread === undefined) return undefined
-  if (!isSpreadShared(spread, now, wanted)) return undefined
+  const spread = wanted && findSharedSpread(snapshot, wanted)
+  if (spread === undefined) return undefined
   const atUs = spread.sinceUs + delayUs(snapshot)
   const isLate = atUs < now.monotonicUs && now.monotonicUs < spread.sinceUs + snapshot.policy.spreadUs
   return isLate ? fromNowUs(snapshot) : atUs
@@ -142,22 +140,17 @@ function hasOwnTurn({ restarts, now }: Snapshot, { seenUs }: Slot): boolean {
 
 /**
  * Nodes that run the same may fail together, as with a registry or a network that all of them use,
- * however long after the change. None of them knows of the others. In a trial of what was set on
- * this Node alone, it is alone with that.
+ * however long after the change. None of them knows of the others. What was set on this Node alone
+ * fails in its trial on this node alone.
  */
-function mayFallTogether(
-  { now, spread, lastKnownGood }: Snapshot,
-  wanted: ConfigSource | undefined,
-  condition: Condition,
-  shown: Condition | undefined,
-): boolean {
-  if (wanted === undefined || isDeliberate(condition, shown)) return false
-  return sameSource(lastKnownGood.source, wanted) || (spread !== undefined && isSpreadShared(spread, now, wanted))
+function mayFallTogether(snapshot: Snapshot, wanted: ConfigSource | undefined): boolean {
+  if (wanted === undefined) return false
+  return sameSource(snapshot.lastKnownGood.source, wanted) || findSharedSpread(snapshot, wanted) !== undefined
 }
 
-/** Nothing but the pause is new: not that a trial begins or has ended as well. */
+/** Whether nothing but the pause is new: no trial has begun or ended. */
 function areOfRest(condition: Condition, shown: Condition | undefined): boolean {
-  return shown !== undefined && [condition, shown].every((each) => each.reason === 'Paused' || isOfRest(each)) && !isOf(condition, 'fallen')
+  return [condition, shown].every((each) => each?.reason === 'Paused' || isOfRest(each)) && !isOf(condition, 'fallen')
 }
 
 function fromNowUs(snapshot: Snapshot): number {
@@ -175,25 +168,20 @@ function longestUs({ spreadUs }: Snapshot['policy']): number {
 
 /**
  * Whether all nodes may have this to tell at the same moment: before their turn, where they make
- * nothing of the change, and where it leaves or gives back the content that runs. A trial of a
- * node's own is told while it lasts, so what it ends in follows on that.
+ * nothing of the change, and where it leaves or gives back the content that runs. A trial ends on
+ * each node at a time of its own, so that is told at once.
  */
 function mayAllTell(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
-  if (isDeliberate(condition, shown)) return false
-  if (phase === 'settled' && condition.status === 'True') return shown !== undefined && isOfRest(shown)
+  if (phase === 'settled' && condition.status === 'True') return isOfRest(shown)
   return PHASES[phase].isBeforeTurn === true || isOf(condition, 'unusable', 'refused')
 }
 
-function isDeliberate(condition: Condition, shown: Condition | undefined): boolean {
-  return condition.deliberate === true || shown?.deliberate === true || isOf(condition, 'pause')
-}
-
 /** A node may show these whose content another change gives back, or leaves as it is. */
-function isOfRest(condition: Condition): boolean {
+function isOfRest(condition: Condition | undefined): boolean {
   return isOf(condition, 'unusable', 'refused', 'fallen', 'rest')
 }
 
-function isOf({ reason }: Condition, ...kinds: readonly SharedKind[]): boolean {
-  const kind = sharedKindOf(reason)
+function isOf(condition: Condition | undefined, ...kinds: readonly SharedKind[]): boolean {
+  const kind = condition && sharedKindOf(condition.reason)
   return kind !== undefined && kinds.includes(kind)
 }

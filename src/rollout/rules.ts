@@ -61,7 +61,7 @@ export function haltControlPlanes({ plan }: Standing, rollout: Rollout): Rollout
 }
 
 function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
-  return { turn: { kind: 'halted', detail: `${describeVetoes(vetoes)}; ${describeRemedy(state.retry)}` }, follow: true }
+  return keeps({ kind: 'halted', detail: `${describeVetoes(vetoes)}; ${describeRemedy(state.retry)}` })
 }
 
 /** @param retry with which the content failed */
@@ -191,8 +191,7 @@ export function prove(standing: Standing): RolloutDecision | undefined {
   const { node, rollout } = standing
   if (!node.runs) return undefined
   if (rollout?.mine?.kind !== 'claim') return goes('kubelet already runs it', mayBeLost(standing))
-  if (!node.proven)
-    return { turn: { kind: 'go', detail: 'kubelet already runs it; this node has not proved it yet', asks: 'proof' }, follow: true }
+  if (!node.proven) return keeps({ kind: 'go', detail: 'kubelet already runs it; this node has not proved it yet', asks: 'proof' })
   return writeProof(standing, rollout, rollout.mine, { kind: 'go', detail: 'kubelet already runs it, and its trial has passed' })
 }
 
@@ -259,8 +258,8 @@ const SPREAD_OF_WINDOW = 0.9
 function goSpread(standing: Standing, detail: string): RolloutDecision {
   const { nowUs, place, plan, observation, window } = standing
   const fromUs = Math.max(observation.letGoUs ?? nowUs, paceBeganUs(standing))
-  const isBounded = window.kind === 'open' || window.kind === 'closed'
-  const spreadUs = isBounded ? Math.min(plan.spreadUs, Math.floor(SPREAD_OF_WINDOW * (window.closesUs - window.opensUs))) : plan.spreadUs
+  const mostUs = 'opensUs' in window ? Math.floor(SPREAD_OF_WINDOW * (window.closesUs - window.opensUs)) : Number.POSITIVE_INFINITY
+  const spreadUs = Math.min(plan.spreadUs, mostUs)
   const atUs = fromUs + Math.floor(place.spread * spreadUs)
   const decision =
     waitsForWindow(standing, atUs, withWindow(standing, detail)) ??

@@ -83,8 +83,7 @@ export function afterRestUs(standing: Standing, openUs = 0): number {
  * with `now`, would start all that waited at once.
  */
 export function paceBeganUs({ window, observation: { pace } }: Standing): number {
-  const opensUs = window.kind === 'open' || window.kind === 'closed' ? window.opensUs : 0
-  return Math.max(opensUs, pace?.sinceUs ?? 0)
+  return Math.max('opensUs' in window ? window.opensUs : 0, pace?.sinceUs ?? 0)
 }
 
 /**
@@ -133,8 +132,13 @@ export function placeFreeAtUs({ nowUs, plan }: Standing, { claims, proofs, neede
   return untilNextSilentUs === undefined ? undefined : nowUs + untilNextSilentUs
 }
 
+/** The record stays as it is, and this node goes on reading it. */
+export function keeps(turn: RolloutTurn): RolloutDecision {
+  return { turn, follow: true }
+}
+
 export function waits(detail: string): RolloutDecision {
-  return { turn: { kind: 'wait', detail }, follow: true }
+  return keeps({ kind: 'wait', detail })
 }
 
 /**
@@ -147,21 +151,15 @@ export function waitsForEvidence({ node: { evidence } }: Standing, detail: strin
     evidence.kind === 'unread'
       ? 'this node first reads the evidence that a proof needs'
       : `this node cannot become a witness now, since it could not prove it: ${evidence.detail}`
-  return { turn: { kind: 'wait', detail: `${detail}; ${why}`, asks: 'evidence' }, follow: true }
+  return keeps({ kind: 'wait', detail: `${detail}; ${why}`, asks: 'evidence' })
 }
 
 export function waitsUntil(atUs: number, detail: string): RolloutDecision {
-  return { turn: { kind: 'wait-until', atUs, detail }, follow: true }
-}
-
-/** The record stays as it is, with another turn than a wait. */
-export function keeps(turn: RolloutTurn): RolloutDecision {
-  return { turn, follow: true }
+  return keeps({ kind: 'wait-until', atUs, detail })
 }
 
 export function goes(detail: string, follow = false): RolloutDecision {
-  const turn: RolloutTurn = { kind: 'go', detail }
-  return { turn, follow }
+  return { turn: { kind: 'go', detail }, follow }
 }
 
 export interface Tally {

@@ -10,20 +10,17 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
-import { itemsOf, readAnswer, wholeNode } from './kube-object.ts'
+import { readAnswer, wholeNode } from './kube-object.ts'
 import {
   CONFIRMED_US,
-  continueOf,
   type Failure,
   FROM_CACHE,
   hasDrainedCondition,
   isCordoned,
-  MOST_PAGES,
+  listPods,
   OLD_US,
-  PAGE,
   Pauses,
   type Query,
-  selectPods,
 } from './pods-of-node.ts'
 
 interface DrainDeps {
@@ -39,7 +36,7 @@ interface DrainDeps {
 type Finding =
   | { readonly kind: 'not-cordoned' | 'pods-left' | 'drained' }
   /** `failure`: the request that failed. undefined: an answer was not what was requested. */
-  | { readonly kind: 'unknown'; readonly failure?: Failure }
+  | { readonly kind: 'unknown'; readonly failure?: Failure | undefined }
 
 export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
   readonly #deps: DrainDeps
@@ -76,59 +73,36 @@ export class NodeDrain implements Pick<DrainProbe, 'isDrained'> {
   }
 
   async #check(): Promise<Finding> {
-    const cached = await this.#look(FROM_CACHE, () => this.#listCached())
+    const cached = await this.#look(FROM_CACHE)
     const isConfirmed = this.#drained === true && this.#nowUs() < this.#confirmedUs + CONFIRMED_US
     if (cached.kind !== 'drained' || isConfirmed) return cached
-    const confirmed = await this.#look({}, () => this.#listConsistent())
+    const confirmed = await this.#look({})
     if (confirmed.kind === 'drained') this.#confirmedUs = this.#nowUs()
     return confirmed
   }
 
-  async #look(query: Query, listPods: () => Promise<Finding>): Promise<Finding> {
+  async #look(query: Query): Promise<Finding> {
     const { api, nodeName } = this.#deps
     const node = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}`, query })
     if (node.kind !== 'ok') return { kind: 'unknown', failure: node }
     if (!readAnswer(node.object, wholeNode(nodeName)).ok) return { kind: 'unknown' }
     if (hasDrainedCondition(node.object)) return { kind: 'drained' }
-    return isCordoned(node.object) ? listPods() : { kind: 'not-cordoned' }
+    return isCordoned(node.object) ? this.#list(query) : { kind: 'not-cordoned' }
   }
 
-  /** In one answer: the watch cache ignores a limit. */
-  async #listCached(): Promise<Finding> {
-    const { finding } = await this.#list(FROM_CACHE)
-    return finding
-  }
-
-  async #listConsistent(): Promise<Finding> {
-    let next = ''
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const list = await this.#list({ limit: PAGE, ...(next !== '' && { continue: next }) })
-      if (list.finding.kind !== 'drained' || list.next === '') return list.finding
-      next = list.next
-    }
-    return { kind: 'unknown' }
-  }
-
-  /** Only metadata, which is a fraction of a pod and says who owns it. `next`: of the next page. */
-  async #list(query: Query): Promise<{ readonly finding: Finding; readonly next: string }> {
+  /** Only metadata, which is a fraction of a pod and says who owns it. */
+  async #list(query: Query): Promise<Finding> {
     const { api, nodeName } = this.#deps
-    const as = 'PartialObjectMetadataList'
-    const pods = await api.request({ method: 'GET', path: '/api/v1/pods', query: { ...selectPods(nodeName), ...query }, as })
-    if (pods.kind !== 'ok') return { finding: { kind: 'unknown', failure: pods }, next: '' }
-    const { object } = pods
-    const items = isObject(object) && isPodList(object.kind) ? itemsOf(object) : undefined
-    if (!isObject(object) || items === undefined) return { finding: { kind: 'unknown' }, next: '' }
-    return { finding: { kind: items.every(mayStay) ? 'drained' : 'pods-left' }, next: continueOf(object) }
+    for await (const page of listPods(api, nodeName, query, 'PartialObjectMetadataList')) {
+      if (page.kind === 'unknown') return page
+      if (!page.pods.every(mayStay)) return { kind: 'pods-left' }
+    }
+    return { kind: 'drained' }
   }
 
   #nowUs(): number {
     return this.#deps.clock.now().monotonicUs
   }
-}
-
-/** A server that cannot answer with metadata alone answers with whole objects. */
-function isPodList(kind: unknown): boolean {
-  return kind === 'PodList' || kind === 'PartialObjectMetadataList'
 }
 
 function mayStay(pod: unknown): boolean {

@@ -8,30 +8,27 @@
  * nothing, so a node that has only those changes at once. Asked only while a change of the managers
  * waits for it.
  */
-import { posix } from 'node:path'
 import type { Exclusives } from '../decision/snapshot.ts'
 import { listHolders, parseManagerState, STATE_FILES, type StateFileName } from '../kubelet/manager-state.ts'
 import { NANOS, parseQuantity } from '../kubelet/quantity.ts'
+import { rootDirectory } from '../kubelet/root-directory.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { isObject } from '../values/is-object.ts'
-import { itemsOf, readAnswer, wholeNode } from './kube-object.ts'
+import { readAnswer, wholeNode } from './kube-object.ts'
 import {
   CONFIRMED_US,
-  continueOf,
   type Failure,
   FROM_CACHE,
   hasDrainedCondition,
   isCordoned,
-  MOST_PAGES,
+  listPods,
   OLD_US,
-  PAGE,
   Pauses,
   type Query,
-  selectPods,
 } from './pods-of-node.ts'
 
 interface ExclusivesDeps {
@@ -125,9 +122,9 @@ export class NodeExclusives {
   }
 
   #readState(unit: KnownUnit, file: StateFileName): State {
-    const root = unit.command && (flagValue(asArguments(unit.command.words), 'root-dir') ?? '/var/lib/kubelet')
-    if (root?.startsWith('/') !== true) return { file, path: undefined, holders: undefined }
-    const path = posix.join(root, file)
+    const root = unit.command && rootDirectory(flagValue(asArguments(unit.command.words), 'root-dir'))
+    if (root === undefined) return { file, path: undefined, holders: undefined }
+    const path = `${root}/${file}`
     try {
       const text = this.#deps.files.read(path)?.toString()
       if (text === undefined) return { file, path, holders: 'no file' }
@@ -173,28 +170,22 @@ export class NodeExclusives {
 
   async #list(api: Pick<KubeApi, 'request'>, query: Query, isCordoned: boolean): Promise<Look> {
     const pods: Pod[] = []
-    // The watch cache ignores a limit.
-    const limit: Query = query === FROM_CACHE ? {} : { limit: PAGE }
-    let next: Query = {}
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const all = { ...selectPods(this.#deps.nodeName), ...query, ...limit, ...next }
-      const answer = await api.request({ method: 'GET', path: '/api/v1/pods', query: all })
-      if (answer.kind === 'refused' && answer.status === 403) return { kind: 'forbidden', detail: answer.detail }
-      if (answer.kind !== 'ok') return { kind: 'unknown', detail: answer.detail, failure: answer }
-      const { object } = answer
-      const items = isObject(object) && object.kind === 'PodList' ? itemsOf(object) : undefined
-      if (!isObject(object) || items === undefined) return NO_ANSWER
-      pods.push(...items.map(readPod))
-      const token = continueOf(object)
-      if (token === '') return { kind: 'pods', pods, isCordoned }
-      next = { continue: token }
+    for await (const page of listPods(api, this.#deps.nodeName, query)) {
+      if (page.kind === 'unknown') return toLook(page.failure)
+      pods.push(...page.pods.map(readPod))
     }
-    return NO_ANSWER
+    return { kind: 'pods', pods, isCordoned }
   }
 
   #nowUs(): number {
     return this.#deps.clock.now().monotonicUs
   }
+}
+
+function toLook(failure: Failure | undefined): Look {
+  if (failure === undefined) return NO_ANSWER
+  const { detail } = failure
+  return failure.kind === 'refused' && failure.status === 403 ? { kind: 'forbidden', detail } : { kind: 'unknown', detail, failure }
 }
 
 interface State {
@@ -211,20 +202,20 @@ interface State {
 function judge(look: Look, states: readonly State[], fields: readonly string[]): Exclusives {
   if (look.kind === 'declared') return NONE
   if (look.kind === 'unknown') return { kind: 'unknown', why: `pods cannot be listed: ${look.detail}` }
-  const pods = look.kind === 'pods' ? look.pods : []
+  const pods = look.kind === 'pods' ? look.pods : undefined
   for (const state of states) {
-    const found = judgeState(state, look.kind === 'pods' ? look.pods : undefined)
+    const found = judgeState(state, pods)
     if (found.kind === 'held' && look.kind === 'forbidden')
       return { kind: 'held', by: `${found.by}; its name is not known: the agent may not list pods (${look.detail})` }
     if (found.kind !== 'none') return found
   }
   const kinds = kindsIn(fields)
-  if (look.kind !== 'pods' && kinds.includes('devices')) {
+  if (pods === undefined && kinds.includes('devices')) {
     const why = look.kind === 'forbidden' ? `the agent may not list pods (${look.detail})` : 'there is none'
     return { kind: 'unknown', why: `only the API server knows which pods have devices, and ${why}` }
   }
   for (const kind of kinds) {
-    const pod = pods.find(({ has }) => has[kind] !== false)
+    const pod = pods?.find(({ has }) => has[kind] !== false)
     if (pod === undefined) continue
     if (pod.has[kind] === undefined) return { kind: 'unknown', why: `pod ${pod.name} has no QoS class` }
     return { kind: 'held', by: `pod ${pod.name} ${WORDS[kind]}` }

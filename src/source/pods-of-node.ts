@@ -6,15 +6,16 @@
  * may lag, so consistent reads confirm what it says before it counts.
  */
 import { backoffMs } from '../kube/backoff.ts'
-import type { KubeAnswer } from '../ports/kube-api.ts'
+import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
+import { itemsOf } from './kube-object.ts'
 
 export type Query = Readonly<Record<string, string>>
 export const FROM_CACHE: Query = { resourceVersion: '0' }
 /** The number of pods in one consistent answer, so that it stays below the limit of one. */
-export const PAGE = '200'
+const PAGE = '200'
 /** More pods than any node has. */
-export const MOST_PAGES = 50
+const MOST_PAGES = 50
 /** How long consistent reads hold, as long as the watch cache says the same. */
 export const CONFIRMED_US = 60e6
 /** While a change waits, it is asked more often. Later the node may have pods again. */
@@ -60,14 +61,40 @@ export class Pauses {
   }
 }
 
-/** Pods that have ended may stay for long, and there may be many. */
-export function selectPods(nodeName: string): Query {
-  return { fieldSelector: `spec.nodeName=${nodeName},status.phase!=Succeeded,status.phase!=Failed` }
-}
+type PodPage =
+  | { readonly kind: 'pods'; readonly pods: readonly unknown[] }
+  /** `failure`: the request that failed. undefined: an answer was not what was requested. */
+  | { readonly kind: 'unknown'; readonly failure: Failure | undefined }
 
-/** Empty: there is no other page. */
-export function continueOf({ metadata }: Readonly<Record<string, unknown>>): string {
-  return isObject(metadata) && typeof metadata.continue === 'string' ? metadata.continue : ''
+/**
+ * The pods of the node, page by page; an unknown one is the last. Pods that have ended are left
+ * out: they may stay for long, and there may be many.
+ *
+ * @param as metadata alone, from a server that can answer with it
+ */
+export async function* listPods(
+  api: Pick<KubeApi, 'request'>,
+  nodeName: string,
+  query: Query,
+  as?: 'PartialObjectMetadataList',
+): AsyncGenerator<PodPage> {
+  const fieldSelector = `spec.nodeName=${nodeName},status.phase!=Succeeded,status.phase!=Failed`
+  // The watch cache ignores a limit.
+  const limit: Query = query === FROM_CACHE ? {} : { limit: PAGE }
+  let next: Query = {}
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const whole = { fieldSelector, ...query, ...limit, ...next }
+    const answer = await api.request({ method: 'GET', path: '/api/v1/pods', query: whole, ...(as && { as }) })
+    if (answer.kind !== 'ok') return yield { kind: 'unknown', failure: answer }
+    const { object } = answer
+    const pods = isObject(object) && (object.kind === 'PodList' || object.kind === as) ? itemsOf(object) : undefined
+    if (!isObject(object) || pods === undefined) break
+    yield { kind: 'pods', pods }
+    const { metadata } = object
+    if (!isObject(metadata) || typeof metadata.continue !== 'string' || metadata.continue === '') return
+    next = { continue: metadata.continue }
+  }
+  yield { kind: 'unknown', failure: undefined }
 }
 
 export function isCordoned(node: unknown): boolean {

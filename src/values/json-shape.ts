@@ -20,6 +20,8 @@ type Flat<T> = { [K in keyof T]: T[K] }
 type Shape<F> = Check<Shaped<F>> & { readonly fields: F }
 
 export const isAny: Check<unknown> = (_value): _value is unknown => true
+/** JSON has no undefined. */
+export const isThere: Check<unknown> = (value): value is unknown => value !== undefined
 export const isText: Check<string> = (value) => typeof value === 'string'
 export const isNumber: Check<number> = (value): value is number => typeof value === 'number' && Number.isFinite(value)
 export const isFlag: Check<boolean> = (value) => typeof value === 'boolean'
@@ -49,7 +51,7 @@ export function partialMapOf<const K extends string, T>(words: readonly K[], che
     isObject(value) && Object.entries(value).every(([name, each]) => isWord(name) && check(each))
 }
 
-export function oneOf<const T extends string>(...words: readonly T[]): Check<T> {
+export function oneOf<const T extends string | boolean | null>(...words: readonly T[]): Check<T> {
   return (value): value is T => words.some((word) => word === value)
 }
 

@@ -2,22 +2,8 @@
 /** A config that proved itself here is not condemned for a short fault of the node. */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { proven, rollbacks } from './promoted-world.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
-
-/** B is promoted after A, and has run for a day. */
-async function proven(): Promise<SmallWorld> {
-  const world = new SmallWorld()
-  for (const source of [A, B]) {
-    world.want(source)
-    await world.run(15 * MINUTE_US)
-  }
-  await world.run(HOUR_US)
-  return world
-}
-
-function rollbacks(world: SmallWorld): number {
-  return world.history.filter(({ kind }) => kind === 'rolled-back').length
-}
 
 t.test('a fault of the node of 40 s costs a proven config nothing', async (t) => {
   const world = await proven()

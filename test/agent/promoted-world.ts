@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { ClusterPause } from '../../src/decision/desired.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
-import { MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { A, B, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 
 export async function promoted(...sources: readonly ConfigSource[]): Promise<SmallWorld> {
@@ -16,6 +16,17 @@ export async function promote(world: SmallWorld, ...sources: readonly ConfigSour
     await world.run(15 * MINUTE_US)
   }
   return world
+}
+
+/** B is promoted after A, and has run for an hour since. */
+export async function proven(): Promise<SmallWorld> {
+  const world = await promoted(A, B)
+  await world.run(HOUR_US)
+  return world
+}
+
+export function rollbacks(world: SmallWorld): number {
+  return world.history.filter(({ kind }) => kind === 'rolled-back').length
 }
 
 export async function runsAndStaysOn(t: Test, world: SmallWorld, source: ConfigSource): Promise<void> {

@@ -5,22 +5,8 @@
  */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { proven, rollbacks } from './promoted-world.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
-
-/** B is promoted after A, and has run for a day. */
-async function proven(): Promise<SmallWorld> {
-  const world = new SmallWorld()
-  for (const source of [A, B]) {
-    world.want(source)
-    await world.run(15 * MINUTE_US)
-  }
-  await world.run(HOUR_US)
-  return world
-}
-
-function rollbacks(world: SmallWorld): number {
-  return world.history.filter(({ kind }) => kind === 'rolled-back').length
-}
 
 t.test('a boot in the middle of a fallback proves nothing', async (t) => {
   for (const how of ['boot', 'operator'] as const) {

@@ -99,6 +99,8 @@ t.test('each of these is judged, until it is gone', async (t) => {
     node.words = words
     t.ok(node.look(), words.join(' '))
   }
+  node.words = ['--root-dir=data']
+  t.ok(node.look(), 'where kubelet has its state files is not known')
   node.words = ['--root-dir=/data']
   node.files.makeDirectory('/data')
   raise('/data/cpu_manager_state', '{"policyName":"static"}', NONE)

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Test } from 'tap'
 
-export interface Proxy {
+interface Proxy {
   readonly url: string
   /** How many there have been. */
   readonly tunnels: number

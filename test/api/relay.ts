@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { ApiServer } from '../../demo/api-server/server.ts'
 
-export interface Relay {
+interface Relay {
   /** The URL under which it passes on to this server. */
   to(server: ApiServer): string
   /** How many there have been. */

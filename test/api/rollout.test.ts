@@ -9,6 +9,7 @@ import { answerTimeZone } from '../../src/rollout/time-zone.ts'
 import { RolloutEvents } from '../../src/source/rollout/rollout-events.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { MemoryRecords } from '../agent/memory-runtime.ts'
+import { WORKER } from '../rollout/views.ts'
 import { until } from '../until.ts'
 import { NAMESPACE, PATIENT, startWorld, type World } from './world.ts'
 
@@ -38,25 +39,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
     record: RECORD,
     seen: { uid, resourceVersion, plan: 'spread: 1s' },
     assignment: 0,
-    node: {
-      uid: `uid-of-${name}`,
-      canary: false,
-      controlPlane: false,
-      arrival: 'there',
-      hash,
-      verdict: undefined,
-      runs: false,
-      proven: false,
-      promoted: false,
-      workedBefore: false,
-      sawUnfinished: false,
-      waves: undefined,
-      ready: { ok: true },
-      evidence: { kind: 'readable' },
-      claimSeconds: 3600,
-      trialUs: 600e6,
-      ...more,
-    },
+    node: { ...WORKER, uid: `uid-of-${name}`, hash, ...more },
   }
 }
 

@@ -30,7 +30,7 @@ export const PATIENT: WatchLimits = { inactivityMs: NEVER_MS, requestTimeoutMs: 
 const SECOND_MS = 999.999
 
 /** A request at the moment when the agent starts it. */
-export interface Call {
+interface Call {
   readonly atMs: number
   readonly object: string
   readonly verb: 'list' | 'get' | 'watch'

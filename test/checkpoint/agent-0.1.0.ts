@@ -303,7 +303,7 @@ export const TURN: RolloutKnowledge = {
 }
 
 /** Of the kinds `file` and `drop-in`. */
-export const PLACED = { target: { source: OVERLAID, hash: HASH, content: OTHER_HASH }, fallback: { source: SOURCE, hash: OTHER_HASH } }
+const PLACED = { target: { source: OVERLAID, hash: HASH, content: OTHER_HASH }, fallback: { source: SOURCE, hash: OTHER_HASH } }
 export const ORIGINAL = {
   configPath: '/var/lib/kubelet/config.yaml',
   original: { hash: HASH, mode: 0o644, uid: 0, gid: 0 },

@@ -9,12 +9,12 @@ import type { CheckpointFile, ConfigMapSource } from '../../src/subject/config-s
 const tricky = fc.constantFrom('null', 'true', 'y', 'No', '1e3', '0x10', '0o7', '010', '1_0', '2021-02-03', '.5', '.nan', '-', '---', '212')
 export const anyName = fc.oneof(tricky, fc.stringMatching(/^[a-zA-Z0-9_-][-._a-zA-Z0-9]{0,30}$/))
 export const anyKey = fc.oneof(anyName, fc.constantFrom('__proto__', 'constructor', '.hidden', 'kubelet'))
-export const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
+const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
 /** Not by assignment, so `__proto__` is a key like any other. */
 export const anyData = fc
   .uniqueArray(fc.tuple(anyKey, anyText), { selector: ([key]) => key, maxLength: 5 })
   .map((pairs) => Object.fromEntries(pairs))
-export const anyOverlay = fc.stringMatching(/^[0-9a-f]{16}$/)
+const anyOverlay = fc.stringMatching(/^[0-9a-f]{16}$/)
 export const anyFile: fc.Arbitrary<CheckpointFile> = fc.record(
   { uid: anyName, resourceVersion: anyName, kubeletConfigKey: anyKey, overlay: anyOverlay },
   { noNullPrototype: true, requiredKeys: ['uid', 'resourceVersion', 'kubeletConfigKey'] },

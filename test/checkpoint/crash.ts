@@ -9,7 +9,7 @@ import { FakeDisk } from './fake/fake-disk.ts'
 
 export const ROOT = '/dynamic'
 
-export interface CrashScene {
+interface CrashScene {
   prepare(files: DurableFiles, disk: FakeDisk): void
   act(files: DurableFiles): void
   /** Called after the crash and the start of a new process. `where` is for messages. */
@@ -72,7 +72,7 @@ function openDisk(scene: CrashScene): { disk: FakeDisk; files: DurableFiles } {
 }
 
 /** Mulberry32. */
-export function pseudoRandom(seed: number): () => number {
+function pseudoRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

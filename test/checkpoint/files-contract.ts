@@ -6,7 +6,7 @@ import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { codedError } from '../../src/values/errors.ts'
 
-export interface DiskUnderTest {
+interface DiskUnderTest {
   readonly disk: Disk
   /** An existing, empty directory. */
   readonly root: string

@@ -100,7 +100,7 @@ function versionOf({ uid, resourceVersion, overlay }: ConfigMapSource) {
   return { uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
 }
 
-export interface ProcessFacts {
+interface ProcessFacts {
   readonly startedAgoUs?: number
   readonly invocationId?: string
   /** The kubelet it was started as. */

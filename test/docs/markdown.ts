@@ -27,7 +27,7 @@ export interface Block {
   readonly line: number
 }
 
-export interface Inline {
+interface Inline {
   readonly text: string
   readonly line: number
 }
@@ -125,7 +125,7 @@ function addAnchor(anchors: Set<string>, heading: string): void {
 }
 
 /** As GitHub makes the anchor of a heading: lower case, spaces to dashes, no punctuation. */
-export function slugOf(heading: string): string {
+function slugOf(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -15,7 +15,7 @@ import { ROOT } from './pages.ts'
 import { PROGRAM } from './program.ts'
 import { splitCommands } from './shell.ts'
 
-export interface Example {
+interface Example {
   readonly where: string
   readonly commands: readonly (readonly string[])[]
   /** Of the last command. */

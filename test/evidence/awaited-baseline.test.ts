@@ -34,15 +34,6 @@ import {
 const ANSWERED: readonly Question[] = ['node', 'pods', 'runtime', 'serving', 'static-pods']
 const COMPLETE: Baseline = { candidate: keyOf(B), invocationId: INVOCATION, sinceUs: NOW_US, answered: ANSWERED }
 const ABOUT_TO_RESTART = { ...READY_FOR_B, ...startsWith(B), ...runs(A) }
-const HEALTHY = {
-  key: keyOf(A),
-  invocationId: INVOCATION,
-  startedAtUs: 0,
-  wasHealthy: true,
-  healthySinceUs: 0,
-  unhealthySinceUs: undefined,
-  exits: 0,
-} as const
 
 const at = (seconds: number) => NOW_US + seconds * SECOND_US
 const requiring = (evidence: Partial<EvidencePolicy>) => ({ policy: { ...POLICY, evidence: { ...ALL_REQUIRED, ...evidence } } })
@@ -58,9 +49,19 @@ function waiting(seconds: number, baseline: Partial<Baseline> = {}, facts: Parti
 const unread = (question: Question, kind: UnreadQuestion['kind'], atSeconds = 0, busy?: boolean): Pick<Baseline, 'unread'> => ({
   unread: [{ question, kind, detail: '', atUs: at(atSeconds), ...(busy !== undefined && { busy }) }],
 })
+const without = (question: Question) => ({ answered: ANSWERED.filter((each) => each !== question) })
 const DOWN = unread('node', 'unreachable')
 const BUSY = unread('node', 'unreachable', 0, true)
-const IS_HEALTHY = { health: health(A, { process: HEALTHY }) }
+
+/** @param sinceUs undefined: it is not healthy */
+function healthySince(sinceUs: number | undefined): Pick<Snapshot, 'health'> {
+  const process = { key: keyOf(A), invocationId: INVOCATION, startedAtUs: 0, wasHealthy: true, unhealthySinceUs: undefined, exits: 0 }
+  return { health: health(A, { process: { ...process, healthySinceUs: sinceUs } }) }
+}
+const IS_HEALTHY = healthySince(0)
+
+const waits = (seconds: number, baseline: Partial<Baseline>, facts: Partial<Snapshot> = {}) =>
+  awaitsBaseline(waiting(seconds, baseline, facts), keyOf(B))
 
 t.test('a baseline is taken before another config takes the place of a kubelet that runs', async (t) => {
   const cases: readonly (readonly [string, string | undefined, Partial<Snapshot>])[] = [
@@ -83,14 +84,12 @@ t.test('a baseline is taken before another config takes the place of a kubelet t
 })
 
 t.test('a restart waits 5 seconds for what its baseline lacks', async (t) => {
-  const waits = (seconds: number, baseline: Partial<Baseline>, facts: Partial<Snapshot> = {}) =>
-    awaitsBaseline(waiting(seconds, baseline, facts), keyOf(B))
   t.equal(waits(0, {}), false, 'it lacks nothing')
   t.equal(waits(4.9, { answered: [] }), true)
   t.equal(waits(5, { answered: [] }), false)
   t.equal(waits(14.9, { answered: [], awaitedSinceUs: at(10) }), true, 'since it began to wait')
   t.equal(waits(15, { answered: [], awaitedSinceUs: at(10) }), false)
-  for (const question of ANSWERED) t.equal(waits(1, { answered: ANSWERED.filter((each) => each !== question) }), true, question)
+  for (const question of ANSWERED) t.equal(waits(1, without(question)), true, question)
   t.equal(waits(1, DOWN), true, 'the API server did not answer')
   t.equal(waits(5, DOWN), false)
   for (const kind of ['refused', 'forbidden', 'not-asked'] as const) t.equal(waits(1, unread('node', kind)), false, `${kind} is an answer`)
@@ -103,27 +102,23 @@ t.test('a restart waits 5 seconds for what its baseline lacks', async (t) => {
 })
 
 t.test('only what the settings ask for is waited for', async (t) => {
-  const waits = (baseline: Partial<Baseline>, evidence: Partial<EvidencePolicy>) =>
-    awaitsBaseline(waiting(1, baseline, requiring(evidence)), keyOf(B))
-  const without = (question: Question) => ({ answered: ANSWERED.filter((each) => each !== question) })
-  t.equal(waits(without('serving'), { serving: 'off' }), false)
-  t.equal(waits(without('serving'), { serving: 'watched' }), true)
-  t.equal(waits(without('runtime'), { runtime: 'off' }), true, 'its answer tells how to read that of the Node')
-  t.equal(waits(without('runtime'), { runtime: 'off', ready: 'off' }), false)
-  t.equal(waits(without('node'), { ready: 'off' }), true, 'the Node has the pressure that evicts pods')
-  t.equal(waits(without('node'), { ready: 'off', pods: 'off' }), false)
-  t.equal(waits(DOWN, { ready: 'off', pods: 'off' }), false, 'nor what was asked before they were changed')
+  const waitsFor = (baseline: Partial<Baseline>, evidence: Partial<EvidencePolicy>) => waits(1, baseline, requiring(evidence))
+  t.equal(waitsFor(without('serving'), { serving: 'off' }), false)
+  t.equal(waitsFor(without('serving'), { serving: 'watched' }), true)
+  t.equal(waitsFor(without('runtime'), { runtime: 'off' }), true, 'its answer tells how to read that of the Node')
+  t.equal(waitsFor(without('runtime'), { runtime: 'off', ready: 'off' }), false)
+  t.equal(waitsFor(without('node'), { ready: 'off' }), true, 'the Node has the pressure that evicts pods')
+  t.equal(waitsFor(without('node'), { ready: 'off', pods: 'off' }), false)
+  t.equal(waitsFor(DOWN, { ready: 'off', pods: 'off' }), false, 'nor what was asked before they were changed')
 })
 
 t.test('a restart of a healthy kubelet waits a minute for a busy API server', async (t) => {
-  const waits = (seconds: number, baseline: Partial<Baseline>, facts: Partial<Snapshot>) =>
-    awaitsBaseline(waiting(seconds, baseline, facts), keyOf(B))
   t.equal(waits(59.9, BUSY, IS_HEALTHY), true)
   t.equal(waits(60, BUSY, IS_HEALTHY), false)
   const other = { question: 'pods', kind: 'unreachable', detail: '', atUs: at(0) } as const
   t.equal(waits(59.9, { unread: [other, ...(BUSY.unread ?? [])] }, IS_HEALTHY), true, 'also where another question had no answer')
   t.equal(waits(5, unread('node', 'unreachable', 0, false), IS_HEALTHY), false, 'it did not say that it will answer later')
-  const ill = { health: health(A, { process: { ...HEALTHY, healthySinceUs: undefined } }) }
+  const ill = healthySince(undefined)
   t.equal(waits(4.9, BUSY, ill), true)
   t.equal(waits(5, BUSY, ill), false, 'a kubelet that is not healthy is not kept for that')
   t.equal(waits(5, BUSY, {}), false, 'nor is one of whose health nothing is known')
@@ -179,8 +174,7 @@ t.test('a baseline that waits is taken again after 10 minutes, and for a claim a
 })
 
 t.test('kubelet has reported 10 seconds after it became healthy', async (t) => {
-  const isEarly = (seconds: number, sinceUs: number) =>
-    isBaselineEarly(waiting(seconds, { sinceUs }, { health: health(A, { process: { ...HEALTHY, healthySinceUs: at(0) } }) }))
+  const isEarly = (seconds: number, sinceUs: number) => isBaselineEarly(waiting(seconds, { sinceUs }, healthySince(at(0))))
   t.equal(isEarly(9.9, at(0)), false, 'it would not be better yet')
   t.equal(isEarly(10, at(0)), true)
   t.equal(isEarly(11, at(9.9)), true)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
+import { createServer as createSocketServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
 import { ServingProbe } from '../../src/evidence/serving-probe.ts'
-import type { ClientIdentity } from '../../src/kube/access.ts'
+import { identityOf, listen } from '../kube/client-identity.ts'
 
 const authority = createAuthority('cluster')
 const client = issueCertificate(authority, { commonName: 'system:node:node-1', organizations: ['system:nodes'] }, { kind: 'client' })
@@ -15,23 +15,6 @@ const server = issueCertificate(
   { commonName: 'node-1', organizations: [] },
   { kind: 'server', hosts: ['127.0.0.1'] },
 )
-
-function identity(cert: string | undefined, token?: string): ClientIdentity {
-  const tls = { ca: undefined, cert, key: cert === undefined ? undefined : client.key, servername: undefined, rejectUnauthorized: true }
-  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` }
-  const credentials = {
-    server: new URL('https://127.0.0.1'),
-    access: async () => ({ ok: true as const, access: { headers, tls, proxyUrl: undefined, proxyAgent: undefined } }),
-    nodeName: () => 'node-1',
-    authorityHashes: () => [],
-  }
-  return { current: () => ({ kind: 'ok', credentials }) }
-}
-
-const listen = (it: Server) =>
-  new Promise<{ host: string; port: number }>((resolve) => {
-    it.listen(0, '127.0.0.1', () => resolve({ host: '127.0.0.1', port: (it.address() as AddressInfo).port }))
-  })
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -50,7 +33,7 @@ t.test('what kubelet answers on its TLS port', async (t) => {
     handler(request, response)
   })
   const target = await listen(kubelet)
-  const probe = new ServingProbe(identity(client.certificate), 3600_000)
+  const probe = new ServingProbe(identityOf(client), 3600_000)
 
   handler = (_, response) =>
     void response.writeHead(403).end('Forbidden (user=system:node:node-1, verb=get, resource=nodes, subresource=proxy)')
@@ -64,7 +47,7 @@ t.test('what kubelet answers on its TLS port', async (t) => {
   handler = (_, response) => void response.writeHead(403).end('x'.repeat(1_000_000))
   t.match(await probe.ask(target), { kind: 'answered', status: 403, user: undefined })
   handler = () => {}
-  t.same(await new ServingProbe(identity(client.certificate), 300).ask(target), {
+  t.same(await new ServingProbe(identityOf(client), 300).ask(target), {
     kind: 'no-tls',
     detail: 'no answer within 0.3 s',
     isSilent: true,
@@ -76,13 +59,13 @@ t.test('what kubelet answers on its TLS port', async (t) => {
 
 t.test('a port that does not speak TLS', async (t) => {
   const nonsense = createSocketServer((socket) => socket.on('error', () => {}).end('SSH-2.0-no\r\n'))
-  t.match(await new ServingProbe(identity(client.certificate), 3600_000).ask(await listen(nonsense)), { kind: 'no-tls' })
+  t.match(await new ServingProbe(identityOf(client), 3600_000).ask(await listen(nonsense)), { kind: 'no-tls' })
   nonsense.close()
 })
 
 t.test('a port that takes the connection and does not speak at all', async (t) => {
   const mute = createSocketServer((socket) => socket.on('error', () => {}))
-  const answer = await new ServingProbe(identity(client.certificate), 300).ask(await listen(mute))
+  const answer = await new ServingProbe(identityOf(client), 300).ask(await listen(mute))
   t.same(answer, { kind: 'no-tls', detail: 'no answer within 0.3 s', isSilent: false })
   mute.close()
 })
@@ -91,7 +74,7 @@ t.test('a port that speaks TLS and has no certificate yet', async (t) => {
   // RFC 8446, section 6: a fatal alert, 80 is internal_error. Go sends it if GetCertificate fails.
   const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80])
   const kubelet = createSocketServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(alert)))
-  t.match(await new ServingProbe(identity(client.certificate), 3600_000).ask(await listen(kubelet)), {
+  t.match(await new ServingProbe(identityOf(client), 3600_000).ask(await listen(kubelet)), {
     kind: 'no-certificate',
     detail: /alert internal error/,
   })
@@ -100,7 +83,7 @@ t.test('a port that speaks TLS and has no certificate yet', async (t) => {
 
 t.test('nothing is sent without a client certificate, least of all a token', async (t) => {
   const target = { host: '127.0.0.1', port: 1 }
-  t.match(await new ServingProbe(identity(undefined, 'secret')).ask(target), { kind: 'not-asked' })
+  t.match(await new ServingProbe(identityOf(undefined, { Authorization: 'Bearer secret' })).ask(target), { kind: 'not-asked' })
   t.match(await new ServingProbe({ current: () => ({ kind: 'absent', detail: 'no kubeconfig' }) }).ask(target), {
     kind: 'not-asked',
     detail: 'no kubeconfig',
@@ -108,5 +91,7 @@ t.test('nothing is sent without a client certificate, least of all a token', asy
 })
 
 t.test('a certificate that cannot be used is no bug', async (t) => {
-  t.match(await new ServingProbe(identity('not a certificate')).ask({ host: '127.0.0.1', port: 1 }), { kind: 'not-asked' })
+  t.match(await new ServingProbe(identityOf({ ...client, certificate: 'not a certificate' })).ask({ host: '127.0.0.1', port: 1 }), {
+    kind: 'not-asked',
+  })
 })

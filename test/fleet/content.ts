@@ -30,7 +30,7 @@ export function sizeOf(nodeUid: string): Size {
   return SIZES[Math.floor(shareOf(`size ${nodeUid}`) * SIZES.length)] ?? 'small'
 }
 
-export type Fate = { readonly kind: 'works' } | { readonly kind: 'fails' | 'kills' | 'sickens'; readonly afterUs: number }
+type Fate = { readonly kind: 'works' } | { readonly kind: 'fails' | 'kills' | 'sickens'; readonly afterUs: number }
 
 export const TRIAL_US = 10 * MINUTE_US
 export const CLAIM_SECONDS = 900

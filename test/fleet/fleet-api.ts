@@ -29,14 +29,14 @@ export interface RecordObject {
   readonly data: Readonly<Record<string, string>>
 }
 
-export type Stored = ConfigObject | RecordObject
+type Stored = ConfigObject | RecordObject
 /** `retryAfterUs`: 0 where the API server did not ask for a pause. */
 interface Failed {
   readonly kind: 'failed'
   readonly retryAfterUs: number
 }
 export type Answer = { readonly kind: 'found'; readonly object: Stored } | { readonly kind: 'missing' } | Failed
-export type PatchAnswer = { readonly kind: 'done' | 'conflict' | 'refused' | 'missing' } | Failed
+type PatchAnswer = { readonly kind: 'done' | 'conflict' | 'refused' | 'missing' } | Failed
 
 const LOST: Failed = { kind: 'failed', retryAfterUs: 0 }
 
@@ -53,12 +53,12 @@ export interface ApiFaults {
 }
 
 /** The share of the requests that the API server refuses with 429, and for how long it says. */
-export interface Overload {
+interface Overload {
   readonly share: number
   readonly retryAfterUs: number
 }
 
-export interface ApiCounts {
+interface ApiCounts {
   reads: number
   writes: number
   conflicts: number
@@ -69,7 +69,7 @@ export interface ApiCounts {
   largest: number
 }
 
-export type WriteObserver = (
+type WriteObserver = (
   name: string,
   before: RecordObject,
   after: RecordObject,

@@ -24,9 +24,9 @@ export interface Traits {
   readonly zone?: string | undefined
 }
 
-export const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
+const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
 
-export interface Verdict {
+interface Verdict {
   readonly reason: string
   readonly retry: number
   /** Whether its rollout was over when it was told first. undefined: it has not been told. */

@@ -9,7 +9,7 @@ import type { Random } from '../sim/random.ts'
 import type { Content } from './content.ts'
 import type { FleetEvent, Schedule } from './schedule.ts'
 
-export type Planned = Schedule['events'][number]
+type Planned = Schedule['events'][number]
 
 export function withTroubles(schedule: Schedule, random: Random): Schedule {
   const { nodes, configs, events } = schedule

@@ -16,7 +16,7 @@ const NAME = 'no node goes without a record that says so'
 /** A lost answer, and the moment before the start. */
 const OLDEST_READING_US = 15_000_000
 
-export interface StartTime {
+interface StartTime {
   readonly nowUs: number
   /** When the record that was read stopped being the newest. */
   readonly replacedAtUs: number | undefined

@@ -74,7 +74,7 @@ function meanOf(outcomes: readonly Outcome[]) {
  * How often background failures halt a good content: so many of the nodes that start before the
  * last wave fail, each with the same chance; or the first node does.
  */
-export function haltedByChance(nodes: number, maxVetoes: number): number {
+function haltedByChance(nodes: number, maxVetoes: number): number {
   const witnesses = Math.min(nodes, 21)
   const before = witnesses + Math.round((nodes - witnesses) / 2)
   let exactly = (1 - BACKGROUND) ** before

@@ -7,7 +7,7 @@ import { parsedRecord, planOf } from './parsed.ts'
 import { Violation } from './violation.ts'
 import { type Clock, checkWindow } from './windows.ts'
 
-export interface RecordWrite {
+interface RecordWrite {
   readonly writer: string
   readonly before: RecordObject
   readonly after: RecordObject

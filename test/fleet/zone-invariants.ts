@@ -26,7 +26,7 @@ export function placeOf(
   return { zone, within, share: (zone + within) / count }
 }
 
-export interface Claiming {
+interface Claiming {
   readonly writer: FleetAgent
   readonly agents: readonly FleetAgent[]
   readonly config: ConfigObject

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { hasWrongChecksum, isOfPodLevel, listHolders, parseManagerState } from '../../src/kubelet/manager-state.ts'
+import { hasWrongChecksum, isOfPodLevel } from '../../src/kubelet/manager-checksum.ts'
+import { listHolders, parseManagerState } from '../../src/kubelet/manager-state.ts'
 
 /** Written by the code of these kubelets. */
 const VERSIONS = ['1.24', '1.34', '1.37'] as const

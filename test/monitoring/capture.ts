@@ -17,7 +17,7 @@ import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { until } from '../until.ts'
 import { parseExposition, type Sample } from './exposition.ts'
 
-export interface Capture {
+interface Capture {
   /** Nothing is assigned. */
   readonly local: readonly Sample[]
   /** A config with a rollout has passed its trial. */

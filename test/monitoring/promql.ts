@@ -4,7 +4,7 @@
  * dashboard use: promtool says whether an expression is one at all.
  */
 
-export interface Mention {
+interface Mention {
   readonly metric: string
   readonly labels: readonly string[]
 }

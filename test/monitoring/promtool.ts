@@ -12,7 +12,7 @@ export const NO_PROMTOOL =
     ? false
     : 'promtool is missing: apt-get install --no-install-recommends prometheus'
 
-export interface RuleTest {
+interface RuleTest {
   readonly name: string
   /** As in `1x20`: what promtool takes, a value a minute. */
   readonly series: Readonly<Record<string, string>>
@@ -21,13 +21,13 @@ export interface RuleTest {
 }
 
 /** All alerts of that name that fire then. */
-export interface ExpectedAlerts {
+interface ExpectedAlerts {
   readonly at: string
   readonly name: string
   readonly alerts: readonly { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> }[]
 }
 
-export interface ExpectedSamples {
+interface ExpectedSamples {
   readonly at: string
   readonly expression: string
   /** The names of series with their labels, and their values. */

@@ -14,14 +14,14 @@ import { CONFIG_SOURCE_ANNOTATION, STATUS_ANNOTATION } from './node-words.ts'
 import type { Source } from './records.ts'
 
 /** `status.config` with what is local left out, as the API shows it. */
-export interface ExpectedStatus {
+interface ExpectedStatus {
   readonly assigned?: Source
   readonly active?: Source
   readonly lastKnownGood?: Source
   readonly error?: string
 }
 
-export interface NodeEvent {
+interface NodeEvent {
   readonly metadata: { readonly name: string; readonly namespace: string }
   readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string }
   readonly type: string

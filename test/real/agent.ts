@@ -32,7 +32,7 @@ export async function buildAgent(directory: string): Promise<string> {
 }
 
 /** One line of the agent's log. */
-export interface LogLine {
+interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly msg: string
   readonly [field: string]: unknown

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { NEWEST_MINOR } from './lab/build-modern-kubernetes.ts'
 import { chooseNodes, MINORS, type NodeChoice, nameOfMinor, OLD_MINOR, SUITES } from './lab/node-choice.ts'
 
-export interface Invocation extends NodeChoice {
+interface Invocation extends NodeChoice {
   readonly words: readonly string[]
   readonly help: boolean
 }

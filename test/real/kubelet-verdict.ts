@@ -73,7 +73,7 @@ export interface AskedKubelet {
 }
 
 /** `accepted`, or the words with which kubelet ended. */
-export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, text: string, stage: Stage): Promise<string> {
+async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, text: string, stage: Stage): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-verdict-'))
   try {
     const inside = (name: string) => join(directory, name)

@@ -29,7 +29,7 @@ export function runningContent(content: string): Snapshot['running'] {
   return { kind: 'known', content, key: trialKey(content, IDENTITY), startedAtUs: 1e6, invocationId: 'i1' }
 }
 
-export type KnownUnit = Extract<UnitState, { kind: 'known' }>
+type KnownUnit = Extract<UnitState, { kind: 'known' }>
 
 export function unit(fields: Partial<KnownUnit> = {}): KnownUnit {
   return {

@@ -220,7 +220,7 @@ const DELAY_US = spreadDelayUs('node-1', 'local', 30e6)
 type Look = readonly [seconds: number, reason: ConditionReason, phase: Phase, fields?: Partial<Snapshot>]
 
 function showing(condition: Condition, seenUs = 0): Slot {
-  return { condition, seenUs, atUs: undefined, eventsAtUs: undefined, shown: undefined, isFalling: false }
+  return { condition, seenUs, atUs: undefined, eventsAtUs: undefined, shown: undefined, pause: 'nobody', isFalling: false }
 }
 
 /** When a node tells of the last of these, and of its events, in seconds from its slot. */

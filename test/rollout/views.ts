@@ -115,14 +115,11 @@ function recordOf(data: Data) {
   return parsed.record
 }
 
-/** A node that is free at 100 % only. */
-const NODE: RolloutNode = {
-  name: 'me',
-  uid: uidWithShare(0.5, 0.6),
+/** A worker that has not seen the content before, and could start it now. */
+export const WORKER: Omit<RolloutNode, 'name' | 'uid' | 'hash'> = {
   canary: false,
   controlPlane: false,
   arrival: 'there',
-  hash: HASH,
   verdict: undefined,
   runs: false,
   proven: false,
@@ -132,6 +129,8 @@ const NODE: RolloutNode = {
   waves: undefined,
   ready: { ok: true },
   evidence: { kind: 'readable' },
-  claimSeconds: 900,
+  claimSeconds: 3600,
   trialUs: 10 * MINUTE_US,
 }
+/** A node that is free at 100 % only. */
+const NODE: RolloutNode = { ...WORKER, name: 'me', uid: uidWithShare(0.5, 0.6), hash: HASH, claimSeconds: 900 }

@@ -25,8 +25,7 @@ function fieldOf(number: number, value: Value): Buffer[] {
   return value.flatMap((item) => fieldOf(number, item))
 }
 
-export const mapOf = (entries: Readonly<Record<string, string>>) =>
-  Object.entries(entries).map(([key, value]) => message({ 1: key, 2: value }))
+const mapOf = (entries: Readonly<Record<string, string>>) => Object.entries(entries).map(([key, value]) => message({ 1: key, 2: value }))
 
 export const frame = (body: Buffer) => {
   const head = Buffer.alloc(5)
@@ -38,7 +37,7 @@ export const READY_STATUS = message({
   1: message({ 1: [message({ 1: 'RuntimeReady', 2: 1 }), message({ 1: 'NetworkReady', 3: 'no CNI' })] }),
 })
 
-export interface SandboxFacts {
+interface SandboxFacts {
   readonly id: string
   readonly uid: string
   readonly name?: string

@@ -25,7 +25,7 @@ export function worldWith(...sources: ConfigMapSource[]) {
   return { disk, files: new DurableFiles(disk), time, clock: { now: () => ({ ...time }) } }
 }
 
-export class Crash extends Error {}
+class Crash extends Error {}
 
 /** Runs the action once for each point at which it can crash: before and after each step. */
 export function crashEverywhere<W extends { disk: FakeDisk }>(

@@ -33,7 +33,7 @@ export interface KubeletBehaviour {
   readonly unhealthyAfterUs?: number
 }
 
-export interface FakeUnitOptions {
+interface FakeUnitOptions {
   /** The `--config` of a kubelet that starts now. */
   startWith(): string | undefined
   /** Called at each start. */

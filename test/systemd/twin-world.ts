@@ -15,8 +15,8 @@ export const A = sourceOf('101')
 export const B = sourceOf('102')
 export const C = sourceOf('103')
 
-export const DROP_INS = '/etc/kubelet.d'
-export const WIRINGS = { file: fileWiring(CONFIG), 'drop-in': dropInWiring(DROP_INS) } as const
+const DROP_INS = '/etc/kubelet.d'
+const WIRINGS = { file: fileWiring(CONFIG), 'drop-in': dropInWiring(DROP_INS) } as const
 export type OutsideKind = keyof typeof WIRINGS
 export const OUTSIDE_KINDS = Object.keys(WIRINGS) as readonly OutsideKind[]
 
@@ -27,7 +27,7 @@ export const COPIES = {
 } as const
 const OWN = { file: `${DIRECTORY}/local`, 'drop-in': `${DIRECTORY}/drop-ins` } as const
 
-export type Saved = readonly (readonly [path: string, text: string])[]
+type Saved = readonly (readonly [path: string, text: string])[]
 
 export class TwinWorld {
   readonly #world = worldWith(A, B, C)

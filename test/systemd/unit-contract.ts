@@ -10,7 +10,7 @@ import type { UnitState } from '../../src/subject/unit-state.ts'
 export type KnownUnit = Extract<UnitState, { kind: 'known' }>
 
 /** A world in which kubelet runs with its local config. */
-export interface UnitWorld {
+interface UnitWorld {
   readonly unit: Unit
   readonly operator: { start(): void; stop(): void; restart(): void; kill(): void; shutDown(): void }
   /**

@@ -111,10 +111,10 @@ export class NodeFollowing<T> {
     const changes: Promise<void>[] = []
     const end = await this.#watchOnce(changes)
     await Promise.all(changes)
-    if (end.kind === 'refused' && end.status !== 410 && !isPassing(end.status))
-      throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
-    if (end.kind === 'refused' && end.status === 410) this.#version = ''
-    return end.kind === 'ended' ? undefined : end.kind === 'refused' ? (end.retryAfterMs ?? 0) : 0
+    if (end.kind !== 'refused') return end.kind === 'ended' ? undefined : 0
+    if (end.status === 410) this.#version = ''
+    else if (!isPassing(end.status)) throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
+    return end.retryAfterMs ?? 0
   }
 
   async #list(): Promise<void> {

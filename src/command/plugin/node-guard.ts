@@ -35,7 +35,7 @@ interface Watch {
   readonly stopper: AbortController
   /** How often the Nodes were listed. */
   lists: number
-  /** How often they had been when this was found first. undefined: it is not so. */
+  /** The number of lists when it was first found. undefined: it is not so, or no longer. */
   readonly found: { exceeds?: number | undefined; over?: number | undefined }
 }
 
@@ -133,7 +133,7 @@ export class NodeGuard {
   }
 }
 
-/** Whether it could see nodes, and halt, is known before it has to. @throws Failure */
+/** @throws Failure where it could not see the Nodes, or not halt the rollout later */
 export async function checkMayHalt(context: PluginContext, { record }: RolloutLook): Promise<void> {
   objectOf(LIST_NODES, await context.api.request({ method: 'GET', path: NODES_PATH, query: { limit: '1' } }))
   await patchRecord(context, record.name, { metadata: {} }, { dryRun: 'All' })

@@ -7,7 +7,7 @@
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { resolveGate } from '../../kubelet/gates.ts'
-import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { parseQuantity, roundUp } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { ConfigDocument } from '../document.ts'
 import { type Finding, MANAGERS, waitsForDrain } from '../finding.ts'
@@ -80,6 +80,5 @@ function reservedCpus(config: EffectiveConfig): string {
     const value = config.get(name)?.value
     return parseQuantity(String((isObject(value) ? value.cpu : undefined) ?? '0')) ?? 0n
   })
-  const sum = quantities.reduce((a, b) => a + b, 0n)
-  return `${(sum + NANOS - 1n) / NANOS} CPUs`
+  return `${roundUp(quantities.reduce((a, b) => a + b, 0n))} CPUs`
 }

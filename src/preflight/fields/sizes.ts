@@ -5,7 +5,7 @@
  * bytes, inodes or processes: `parseResourceList` (cmd/kubelet/app/server.go),
  * `parseThresholdStatement` (pkg/kubelet/eviction/helpers.go), `parseMaxSize` (pkg/kubelet/logs).
  */
-import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { NANOS, parseQuantity, roundUp } from '../../kubelet/quantity.ts'
 import { describeFault, textMap } from './at-start.ts'
 import { type FieldProblem, otherwise, quoteText, textOf, type WholeInput } from './complaint.ts'
 
@@ -71,7 +71,7 @@ export function checkSizes({ config, unseen }: WholeInput): FieldProblem[] {
 function checkSize(path: readonly string[], amount: string, { unit, least, most, advise }: Measure): FieldProblem[] {
   const quantity = parseQuantity(amount)
   if (quantity === undefined || quantity <= 0n) return []
-  const whole = (quantity + NANOS - 1n) / NANOS
+  const whole = roundUp(quantity)
   const isBroken = quantity % NANOS !== 0n && unit === 'process'
   if (whole >= least && whole <= (most ?? whole) && !isBroken) return []
   const [digits = ''] = /\d+(?:\.\d+)?/.exec(amount) ?? []

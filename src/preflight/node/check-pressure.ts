@@ -9,9 +9,10 @@
  */
 import { OTHERWISE } from '../../decision/verdict.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { rootDirectory } from '../../kubelet/root-directory.ts'
 import { formatDuration, parseDuration } from '../../values/durations.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type NodeProblem, type NodeView, rootDirectory } from './node-view.ts'
+import type { NodeProblem, NodeView } from './node-view.ts'
 import { type Amount, ROOT_CGROUP, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 /**
@@ -29,7 +30,7 @@ const LOAD = '/proc/loadavg'
 
 export function pressureNeeds(view: NodeView): Pick<SurroundingNeeds, 'fileSystems' | 'cgroupUse' | 'sysctls' | 'texts'> {
   const signals = new Set([...Object.keys(view.map('evictionHard')), ...Object.keys(view.map('evictionSoft'))])
-  const root = [...signals].some((signal) => signal.startsWith('nodefs.')) ? rootDirectory(view) : undefined
+  const root = [...signals].some((signal) => signal.startsWith('nodefs.')) ? rootDirectory(view.flag('root-dir')) : undefined
   const counts = signals.has('pid.available')
   return {
     fileSystems: root === undefined ? [] : [root],
@@ -48,7 +49,7 @@ export function checkPressure(view: NodeView, found: Surroundings): NodeProblem[
 type Observed = ReadonlyMap<string, Amount>
 
 function observe(view: NodeView, found: Surroundings): Observed {
-  const root = rootDirectory(view)
+  const root = rootDirectory(view.flag('root-dir'))
   const nodefs = root === undefined ? undefined : found.fileSystems.get(root)
   const imagefs = imagesOf(found)
   const amounts: readonly (readonly [string, Amount | undefined])[] = [

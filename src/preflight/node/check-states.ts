@@ -9,8 +9,9 @@
  */
 
 import { resolveGate } from '../../kubelet/gates.ts'
-import { hasWrongChecksum, isOfPodLevel, listHolders, parseManagerState, type StateFileName } from '../../kubelet/manager-state.ts'
-import { NANOS } from '../../kubelet/quantity.ts'
+import { hasWrongChecksum, isOfPodLevel } from '../../kubelet/manager-checksum.ts'
+import { listHolders, parseManagerState, readData, type StateFileName } from '../../kubelet/manager-state.ts'
+import { NANOS, roundUp } from '../../kubelet/quantity.ts'
 import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
@@ -215,7 +216,7 @@ function checkReserved({ view, shared, isStrict, file }: Judged): Misfit | undef
     return fits ? undefined : { at: 'reservedSystemCPUs', why }
   }
   const count = reservedCpu(view)
-  if (isStrict || count === undefined || (count + NANOS - 1n) / NANOS <= BigInt(shared.size)) return undefined
+  if (isStrict || count === undefined || roundUp(count) <= BigInt(shared.size)) return undefined
   return { at: 'systemReserved', why: `more CPUs are reserved than the ${shared.size} shared ones in ${file}` }
 }
 
@@ -249,13 +250,12 @@ function strictlyReserved(view: NodeView): CpuSet | number | undefined {
   const count = reservedCpu(view)
   // Kubelets do not round alike below thousandths of a CPU.
   const isExact = count !== undefined && count > 0n && (view.minor !== undefined || count % (NANOS / 1000n) === 0n)
-  return isExact ? Number((count + NANOS - 1n) / NANOS) : undefined
+  return isExact ? Number(roundUp(count)) : undefined
 }
 
 /** The CPUs of pods as a whole. */
 function podCpus(state: JsonObject): readonly CpuSet[] {
-  const data = typeof state.data === 'string' ? parseManagerState(state.data) : undefined
-  const pods = (data ?? state).podEntries
+  const pods = (readData(state) ?? state).podEntries
   return Object.values(isObject(pods) ? pods : {}).flatMap((pod) => (isObject(pod) ? assignedCpus(pod.cpuSet) : []))
 }
 

@@ -7,7 +7,9 @@
 import { posix } from 'node:path'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
+import type { StateFileName } from '../../kubelet/manager-state.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
+import { rootDirectory } from '../../kubelet/root-directory.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type EffectiveConfig, effectiveConfig } from '../change/effective.ts'
 import { ROWS, type RowName } from '../change/field-rows.ts'
@@ -167,14 +169,8 @@ export function usesMemoryManager(view: NodeView): 'yes' | 'no' | 'maybe' {
   return minor >= 22 || (minor === 21 && gate === true) ? 'yes' : 'no'
 }
 
-/** The file in which a manager keeps its assignments. */
-export function stateFile(view: NodeView, name: 'cpu_manager_state' | 'memory_manager_state'): string | undefined {
-  const root = rootDirectory(view)
+/** The file in which a manager keeps its assignments. undefined: its directory is not known. */
+export function stateFile(view: NodeView, name: StateFileName): string | undefined {
+  const root = rootDirectory(view.flag('root-dir'))
   return root === undefined ? undefined : `${root}/${name}`
-}
-
-/** The root directory of kubelet. undefined: it begins in a directory that is not known. */
-export function rootDirectory(view: NodeView): string | undefined {
-  const root = view.flag('root-dir') ?? '/var/lib/kubelet'
-  return root.startsWith('/') ? root.replace(/\/+$/, '') : undefined
 }

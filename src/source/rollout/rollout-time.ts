@@ -93,12 +93,10 @@ export class RolloutClock {
     const { askTimeZone, clock, onChange } = this.#deps
     this.#isAsking = true
     this.#askedAbout = timeZone
-    let zone: ZoneAnswer
-    try {
-      zone = await askTimeZone(timeZone, nowMs - WINDOW_LOOKBACK_MS - DAY_MS, nowMs + WINDOW_LOOKAHEAD_MS + SPARE_MS)
-    } catch (error) {
-      zone = { ok: false, timeZone, detail: `the time zone ${timeZone} cannot be read: ${errorMessage(error)}` }
-    }
+    const [fromMs, untilMs] = [nowMs - WINDOW_LOOKBACK_MS - DAY_MS, nowMs + WINDOW_LOOKAHEAD_MS + SPARE_MS]
+    const zone = await askTimeZone(timeZone, fromMs, untilMs).catch((error: unknown): ZoneAnswer => {
+      return { ok: false, timeZone, detail: `the time zone ${timeZone} cannot be read: ${errorMessage(error)}` }
+    })
     // A known time zone holds on, also at an opening.
     if (zone.ok || !covers(this.#zone, timeZone, nowMs, nowMs)) this.#zone = zone
     this.#isAsking = false

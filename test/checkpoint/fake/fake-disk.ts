@@ -17,7 +17,7 @@ export interface FakeStep {
 /** `short-write`: reported as success, but only half of the bytes are written. */
 export type FakeFault = 'ENOSPC' | 'EIO' | 'EROFS' | 'short-write'
 /** XFS and ext4 report with the last two that what they read is corrupt. */
-export type FakeReadFault = 'EIO' | 'EACCES' | 'EUCLEAN' | 'EBADMSG'
+type FakeReadFault = 'EIO' | 'EACCES' | 'EUCLEAN' | 'EBADMSG'
 /** Errors that libuv does not name. */
 const UNNAMED: Readonly<Record<string, number>> = { EUCLEAN: 117, EBADMSG: 74 }
 

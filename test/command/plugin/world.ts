@@ -22,7 +22,7 @@ import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 export const NAMESPACE = 'kube-system'
 export const NOW_MS = Date.parse('2026-11-23T12:00:00Z')
 
-export interface Ran {
+interface Ran {
   readonly code: number
   readonly out: string
   readonly err: string

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
-import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
+import { createServer as createSocketServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { createAuthority, issueCertificate } from '../../../demo/api-server/x509.ts'
-import type { ClientIdentity } from '../../../src/kube/access.ts'
 import { KubeletPort } from '../../../src/preflight/configz/kubelet-port.ts'
+import { identityOf, listen } from '../../kube/client-identity.ts'
 
 const cluster = createAuthority('cluster')
 const client = issueCertificate(cluster, { commonName: 'system:node:node-1', organizations: ['system:nodes'] }, { kind: 'client' })
@@ -14,23 +14,6 @@ const serving = (signer = createAuthority('node-1')) =>
   issueCertificate(signer, { commonName: 'node-1', organizations: [] }, { kind: 'server', hosts: ['node-1'] })
 const PATIENT_MS = 3600_000
 const TOKEN = { Authorization: 'Bearer secret' }
-
-function identity(headers: Record<string, string> = {}, withCertificate = true): ClientIdentity {
-  const pair = withCertificate ? { cert: client.certificate, key: client.key } : { cert: undefined, key: undefined }
-  const tls = { ca: undefined, ...pair, servername: undefined, rejectUnauthorized: true }
-  const credentials = {
-    server: new URL('https://127.0.0.1'),
-    access: async () => ({ ok: true as const, access: { headers, tls, proxyUrl: undefined, proxyAgent: undefined } }),
-    nodeName: () => 'node-1',
-    authorityHashes: () => [],
-  }
-  return { current: () => ({ kind: 'ok', credentials }) }
-}
-
-const listen = (it: Server) =>
-  new Promise<{ host: string; port: number }>((resolve) => {
-    it.listen(0, '127.0.0.1', () => resolve({ host: '127.0.0.1', port: (it.address() as AddressInfo).port }))
-  })
 
 interface Seen {
   readonly requests: { readonly url: string | undefined; readonly token: string | undefined; readonly user: string | undefined }[]
@@ -63,7 +46,7 @@ for (const [what, pair] of [
 ] as const)
   t.test(`the port that serves kubelet's own file is asked: ${what}`, async (t) => {
     const { target, seen } = await serve(t, pair)
-    const port = new KubeletPort(identity(TOKEN), PATIENT_MS)
+    const port = new KubeletPort(identityOf(client, TOKEN), PATIENT_MS)
     const other = serving().certificate
     t.same(await port.askConfigz({ target, certificates: [other, `${pair.certificate}${pair.key}`] }), {
       kind: 'ok',
@@ -79,7 +62,7 @@ for (const [what, pair] of [
 t.test('a token is enough', async (t) => {
   const pair = serving()
   const { target, seen } = await serve(t, pair)
-  t.match(await new KubeletPort(identity(TOKEN, false), PATIENT_MS).askConfigz({ target, certificates: [pair.certificate] }), {
+  t.match(await new KubeletPort(identityOf(undefined, TOKEN), PATIENT_MS).askConfigz({ target, certificates: [pair.certificate] }), {
     kind: 'ok',
   })
   t.same(seen.requests, [{ url: '/configz', token: 'Bearer secret', user: undefined }])
@@ -87,7 +70,7 @@ t.test('a token is enough', async (t) => {
 
 t.test('a port with another certificate gets neither token nor client certificate, though the cluster signed it', async (t) => {
   const { target, seen } = await serve(t, serving(cluster))
-  const port = new KubeletPort(identity(TOKEN), PATIENT_MS)
+  const port = new KubeletPort(identityOf(client, TOKEN), PATIENT_MS)
   for (const certificates of [[serving(cluster).certificate], [cluster.certificate], ['not a certificate'], []])
     t.match(await port.askConfigz({ target, certificates }), { kind: 'unproven', detail: /certificate/ })
   t.same([seen.requests, seen.shown.filter((user) => user !== undefined)], [[], []])
@@ -109,7 +92,7 @@ t.test('a server that takes the place of kubelet between the two connections get
   })
   const between = await listen(relay)
   t.teardown(() => relay.close())
-  t.match(await new KubeletPort(identity(TOKEN), PATIENT_MS).askConfigz({ target: between, certificates: [pair.certificate] }), {
+  t.match(await new KubeletPort(identityOf(client, TOKEN), PATIENT_MS).askConfigz({ target: between, certificates: [pair.certificate] }), {
     kind: 'unproven',
   })
   t.same([seen.requests, second.seen.requests], [[], []])
@@ -119,7 +102,8 @@ t.test('what kubelet answers instead', async (t) => {
   let handler: Handler = (_, response) => void response.writeHead(403).end('Forbidden (user=x,\n subresource(s)=[configz proxy])\u0007')
   const pair = serving()
   const { target } = await serve(t, pair, (...exchange) => handler(...exchange))
-  const ask = (timeoutMs = PATIENT_MS) => new KubeletPort(identity(), timeoutMs).askConfigz({ target, certificates: [pair.certificate] })
+  const ask = (timeoutMs = PATIENT_MS) =>
+    new KubeletPort(identityOf(client), timeoutMs).askConfigz({ target, certificates: [pair.certificate] })
   t.same(await ask(), { kind: 'refused', by: 'kubelet', status: 403, detail: '403: Forbidden (user=x, subresource(s)=[configz proxy])' })
   handler = (_, response) => void response.writeHead(405).end('x'.repeat(5000))
   t.match(await ask(), { kind: 'refused', status: 405, detail: /^.{0,400}$/ })
@@ -145,7 +129,7 @@ t.test('no kubelet, no TLS, no credentials', async (t) => {
       .end('SSH-2.0-no\r\n'),
   )
   const target = await listen(nonsense)
-  const port = new KubeletPort(identity(TOKEN), PATIENT_MS)
+  const port = new KubeletPort(identityOf(client, TOKEN), PATIENT_MS)
   t.match(await port.askConfigz({ target, certificates }), { kind: 'unreachable', detail: /^kubelet's port 127\.0\.0\.1:\d+: / })
   await new Promise((resolve) => nonsense.close(resolve))
   t.match(await port.askConfigz({ target, certificates }), { kind: 'unreachable', detail: /ECONNREFUSED/ })

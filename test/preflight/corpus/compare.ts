@@ -20,7 +20,7 @@ import { type Disagreement, isKnown, type Machine } from './recorded.ts'
 
 const LONGEST = 200
 
-export interface Comparison {
+interface Comparison {
   readonly accepted: number
   readonly refused: number
   /** Known differences. */

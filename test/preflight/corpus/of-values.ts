@@ -151,7 +151,7 @@ const GATES = [
 ]
 
 /** Kubelet refuses these, if at all, only while it starts. */
-export const AT_START = [
+const AT_START = [
   'systemReserved: {cpu: 500m, memory: 1Gi, ephemeral-storage: 1Gi, pid: "1000"}',
   'systemReserved: {cpu: banana}',
   'systemReserved: {cpu: ""}',

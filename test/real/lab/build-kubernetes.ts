@@ -26,7 +26,7 @@ export const kubernetesRecipe = {
   ].join(' '),
 } as const
 
-export interface KubernetesBuild {
+interface KubernetesBuild {
   /** Where the packages of `toolchain` are unpacked. */
   readonly toolchainRoot: string
   readonly tarball: string

@@ -15,7 +15,7 @@ import { type Binaries, ensureBinaries } from './build.ts'
 import { ensureGoCommands, type GoModule, type Report, readGoModule } from './build-go-commands.ts'
 import { readVersion } from './servers.ts'
 
-export type ModernBinaries = Pick<Binaries, 'kubeApiserver' | 'kubelet'>
+type ModernBinaries = Pick<Binaries, 'kubeApiserver' | 'kubelet'>
 
 export const MODULES = join(import.meta.dirname, 'kubernetes')
 /** The minor versions of the releases that are pinned, in ascending order. */
@@ -56,7 +56,7 @@ export function isGiven(): boolean {
   return (process.env.KUBEBUILDER_ASSETS ?? '') !== ''
 }
 
-export interface Release extends GoModule {
+interface Release extends GoModule {
   readonly minor: number
 }
 

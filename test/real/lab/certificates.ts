@@ -13,14 +13,14 @@ export interface Authority {
   readonly keyFile: string
 }
 
-export interface Leaf {
+interface Leaf {
   readonly certificateFile: string
   readonly keyFile: string
   /** Certificate and key in one PEM, as kubelet keeps its own. */
   readonly pem: string
 }
 
-export interface LeafRequest {
+interface LeafRequest {
   /** openssl's notation: `/O=system:nodes/CN=system:node:a`. */
   readonly subject: string
   readonly usage: 'clientAuth' | 'serverAuth'

@@ -77,7 +77,7 @@ export interface ControlPlane {
   stop(): Promise<void>
 }
 
-export interface StoredNode {
+interface StoredNode {
   readonly metadata: { readonly resourceVersion?: string }
   readonly spec: object
   readonly status: object

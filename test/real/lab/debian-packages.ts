@@ -13,7 +13,7 @@ import { run } from './processes.ts'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const downloadMs = 15 * 60_000
 
-export interface DebianPackages {
+interface DebianPackages {
   /** Unpacks binary packages, all into one root. */
   unpack(packages: readonly string[], root: string): Promise<void>
   /** Downloads a source package, `name=version`, and returns the path of its upstream tarball. */

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { openDebianPackages } from './debian-packages.ts'
 import { run } from './processes.ts'
 
-export interface GoToolchain {
+interface GoToolchain {
   readonly file: string
   /** For its commands. */
   readonly env: Readonly<Record<string, string>>

@@ -15,7 +15,7 @@ const OTHERS = 28
 /** For all nodes that the lab could want, and for a second run beside the first. */
 const ENOUGH = 512
 
-export interface InstanceLimit {
+interface InstanceLimit {
   read(): number
   write(limit: number): void
 }

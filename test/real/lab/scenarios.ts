@@ -15,7 +15,7 @@ const node = 'lab-node'
 const configSource = { configMap: { name: 'my-node-config', namespace: 'kube-system', kubeletConfigKey: 'kubelet' } }
 const readConfigMap = ['-n', 'kube-system', 'get', 'configmap', 'my-node-config', '-o', 'name']
 
-export function addLabScenarios(): void {
+function addLabScenarios(): void {
   scenario('lab: an API server with Dynamic Kubelet Configuration', async (step) => {
     const plane = await step('start', () => startControlPlane())
     try {

@@ -20,7 +20,7 @@ import {
 import { ControlGroup, hasSystemd } from './cgroup.ts'
 import type { NodeRoot } from './root.ts'
 
-export interface ContainerOptions {
+interface ContainerOptions {
   /** Of the machine, and so its host name. */
   readonly name: string
   /** A directory that holds its root. */

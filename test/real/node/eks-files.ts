@@ -21,7 +21,7 @@ export const PLUGIN_LOG = 'aws-stand-in'
 /** As `aws eks get-token` of AWS has it. */
 const TOKEN_LIFE = '14 min'
 
-export interface Image {
+interface Image {
   readonly hostName: string
   /** Where nodeadm asks for metadata. */
   readonly metadataUrl: string

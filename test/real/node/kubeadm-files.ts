@@ -19,7 +19,7 @@ export interface NodePorts {
   readonly healthz: number
 }
 
-export interface NodeFiles {
+interface NodeFiles {
   readonly name: string
   readonly unit: UnitKind
   readonly ports: NodePorts

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename } from 'node:path'
 
-export interface Served {
+interface Served {
   readonly url: string
   readonly sha256: string
   close(): void

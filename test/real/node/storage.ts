@@ -73,7 +73,7 @@ async function copyAllBut(leftOut: readonly string[], from: string, to: string):
 }
 
 /** In a directory of its own: what changes of what is below, which stays as it is. */
-export class Overlay {
+class Overlay {
   /** A layer for other overlays, when this one is unmounted. */
   readonly changes: string
   readonly #mounted: Mounted

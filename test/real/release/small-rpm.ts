@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../lab/processes.ts'
 
-export interface SmallRpm {
+interface SmallRpm {
   readonly name: string
   readonly version: string
   readonly provides: readonly string[]

@@ -14,7 +14,7 @@ export const DEPLOY = join(import.meta.dirname, '../../../deploy')
 /** The record of a config, as deploy/rbac/rollout.yaml names it. */
 export const RECORD_SUFFIX = '-rollout'
 
-export interface Rule {
+interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly resourceNames?: readonly string[]
@@ -38,7 +38,7 @@ export interface Manifest {
 }
 
 /** One verb on one resource: as small as a right gets. */
-export interface Right {
+interface Right {
   readonly role: string
   readonly resource: string
   readonly verb: string

@@ -17,7 +17,7 @@ export interface TokenBinding {
   readonly uid: string
 }
 
-export interface Account {
+interface Account {
   readonly subject: Subject
   readonly kubeconfig: string
   readonly tokenFile: string

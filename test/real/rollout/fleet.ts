@@ -30,7 +30,7 @@ const SETTINGS = {
   evidence: NO_EVIDENCE,
 }
 
-export interface Member {
+interface Member {
   readonly controlPlane?: boolean
   /** Whether its Node has the label that assigns the fleet's config. Default: it does. */
   readonly assigned?: boolean

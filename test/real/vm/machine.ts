@@ -16,7 +16,7 @@ import { bootFilesOf } from './root.ts'
 /** The machine that runs the tests, as the guest sees it. */
 export const HOST = '10.0.2.2'
 /** The guest itself. */
-export const GUEST = '10.0.2.15'
+const GUEST = '10.0.2.15'
 
 /**
  * A processor that qemu emulates well. Without KVM, the instruction cmpxchg16b (cx16) makes the
@@ -28,7 +28,7 @@ const DISK_MIB = 4_096
 /** Only ends a hang: a busy machine took 203 s to boot it. */
 const BOOT_MS = 900_000
 
-export interface MachineOptions {
+interface MachineOptions {
   readonly name: string
   /** For its disk, its key and its console. */
   readonly directory: string

@@ -18,7 +18,7 @@ export interface Decoder {
   readonly program: string
 }
 
-export interface Difference {
+interface Difference {
   readonly minor: number
   readonly text: string
   readonly what: string

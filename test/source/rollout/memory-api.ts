@@ -5,7 +5,7 @@
  */
 import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../../src/ports/kube-api.ts'
 
-export interface StoredConfigMap {
+interface StoredConfigMap {
   readonly uid: string
   readonly resourceVersion: string
   readonly annotations: Readonly<Record<string, string>>

@@ -7,6 +7,7 @@ import { answerTimeZone } from '../../../src/rollout/time-zone.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
 import { MemoryRecords } from '../../agent/memory-runtime.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
+import { WORKER } from '../../rollout/views.ts'
 import { MemoryApi } from './memory-api.ts'
 
 const NODES = 200
@@ -35,28 +36,13 @@ class Workers {
   edit(text: string, annotations: Record<string, string> = {}): void {
     const { uid, resourceVersion } = this.api.put(CONFIG, { kubelet: text }, { [ROLLOUT_ANNOTATION]: RECORD, ...annotations })
     this.#workers.forEach((worker, index) => {
-      const node: RolloutSubject['node'] = {
-        ...{
-          uid: `uid-${index}`,
-          canary: false,
-          controlPlane: false,
-          arrival: 'there',
-          verdict: undefined,
-          promoted: false,
-          workedBefore: false,
-          sawUnfinished: false,
-          waves: undefined,
-        },
-        ...{ runs: false, proven: false, ready: { ok: true }, evidence: { kind: 'readable' }, claimSeconds: 3600, trialUs: 600e6 },
-        hash: hashConfig({ kubelet: text }, 'kubelet'),
-      }
       const config = { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' }
       worker.follow({
         config,
         record: RECORD,
         seen: { uid, resourceVersion, plan: undefined, paused: pausedBy(annotations) },
         assignment: 0,
-        node,
+        node: { ...WORKER, uid: `uid-${index}`, hash: hashConfig({ kubelet: text }, 'kubelet') },
       })
     })
   }

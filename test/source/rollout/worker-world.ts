@@ -12,6 +12,7 @@ import type { RolloutTurn } from '../../../src/rollout/view.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
 import { MemoryRecords } from '../../agent/memory-runtime.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
+import { WORKER } from '../../rollout/views.ts'
 import { MemoryApi } from './memory-api.ts'
 
 export const CONFIG = 'fleet'
@@ -78,25 +79,7 @@ export class WorkerWorld {
       record: RECORD,
       seen: { uid, resourceVersion, plan: this.#plan },
       assignment: 0,
-      node: {
-        uid: 'uid-of-n1',
-        canary: false,
-        controlPlane: false,
-        arrival: 'there',
-        hash: this.hash(),
-        verdict: undefined,
-        runs: false,
-        proven: false,
-        promoted: false,
-        workedBefore: false,
-        sawUnfinished: false,
-        waves: undefined,
-        ready: { ok: true },
-        evidence: { kind: 'readable' },
-        claimSeconds: 3600,
-        trialUs: 600e6,
-        ...node,
-      },
+      node: { ...WORKER, uid: 'uid-of-n1', hash: this.hash(), ...node },
     })
   }
 

@@ -28,15 +28,16 @@ async function setAside({ findUnfitStates, setStateAside, settings, terminal }: 
   let exit: ExitCode = EXIT.fine
   const { states, kubeletPid } = await findUnfitStates()
   for (const state of states) {
-    const unfit = `${plainText(state.why)}: kubelet would not start with it. It`
+    const unfit = `${plainText(state.why)}: kubelet would not start with it`
+    // A kubelet that runs would write it anew, or forget which containers have which CPUs.
+    if (kubeletPid !== 0) {
+      exit = EXIT.failed
+      const todo = `drain the node, stop ${settings.kubeletUnit}, and delete the file or run this again`
+      terminal.err(`kubelet-cfg-agent set-aside: ${unfit}. It stays, since kubelet runs with it (process ${kubeletPid}): ${todo}\n`)
+      continue
+    }
     try {
-      // Kubelet would write it anew, or forget which containers have which CPUs.
-      if (kubeletPid === 0) terminal.out(`${unfit} is ${plainText(setStateAside(state))} now\n`)
-      else {
-        exit = EXIT.failed
-        const todo = `drain the node, stop ${settings.kubeletUnit}, and delete the file or run this again`
-        terminal.err(`kubelet-cfg-agent set-aside: ${unfit} stays, since kubelet runs with it (process ${kubeletPid}): ${todo}\n`)
-      }
+      terminal.out(`${unfit}. It is ${plainText(setStateAside(state))} now\n`)
     } catch (error) {
       exit = EXIT.failed
       terminal.err(`kubelet-cfg-agent set-aside: ${plainText(`${state.why}, and it cannot be set aside: ${errorMessage(error)}`)}\n`)

@@ -136,7 +136,7 @@ export class Stage {
   }
 }
 
-export type Play = (stage: Stage) => Promise<void>
+type Play = (stage: Stage) => Promise<void>
 
 /** For all proofs of a process: one after the other has its node there. */
 const clusters = new Map<Age, ControlPlane>()

@@ -64,7 +64,7 @@ export interface ChangedRecord extends Omit<ConfigMap, 'metadata' | 'data'> {
  * The words of `state`. What is left out: generation 3 of content A, begun before the config's
  * present version.
  */
-export interface Words {
+interface Words {
   readonly generation?: number | string
   readonly hash?: string
   readonly uid?: string

@@ -6,7 +6,7 @@
  * written in, not all of CEL.
  */
 
-export interface Clause {
+interface Clause {
   readonly text: string
   /** The expression without it. */
   readonly rest: string

@@ -12,7 +12,7 @@ import { HONEST } from './honest.ts'
 import { type ConfigMap, change, creation, pathOf, put, WAYS, type Way } from './write.ts'
 
 export const NAMESPACE = 'kube-system'
-export const administrator: Who = { kind: 'user', name: 'administrator', groups: ['system:masters', 'system:authenticated'] }
+const administrator: Who = { kind: 'user', name: 'administrator', groups: ['system:masters', 'system:authenticated'] }
 const n1 = nodeItself('n1')
 
 export interface Trial {
