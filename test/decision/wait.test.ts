@@ -6,7 +6,7 @@ import type { SpreadRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Action } from '../../src/decision/step.ts'
 import { assess } from '../../src/decision/target.ts'
-import { cadenceUs, findAwaited, findEndUs, findSpreadTurn, isSpreadShared, spreadDelayUs, wait } from '../../src/decision/wait.ts'
+import { cadenceUs, findAwaited, findEndUs, findSharedSpread, findSpreadTurn, spreadDelayUs, wait } from '../../src/decision/wait.ts'
 import { describeSource } from '../../src/subject/config-source.ts'
 import { anySnapshot } from './any-snapshot.ts'
 import {
@@ -166,9 +166,9 @@ t.test('a spread waits only for its own source, in its own boot', async (t) => {
   t.same(turn({ sinceUs: NOW_US - DELAY_US }), { kind: 'go' }, 'and not longer')
   t.same(turnBy(undefined), { kind: 'go' }, 'no in-place edit')
   t.same(turn({ own: true }), { kind: 'go' }, "a change of the Node's own")
-  t.equal(isSpreadShared(spread, NOW, A), true)
-  t.equal(isSpreadShared({ ...spread, own: true }, NOW, A), false)
-  t.equal(isSpreadShared(spread, NOW, B), false)
+  t.equal(findSharedSpread({ now: NOW, spread }, A), spread)
+  t.equal(findSharedSpread({ now: NOW, spread: { ...spread, own: true } }, A), undefined)
+  t.equal(findSharedSpread({ now: NOW, spread }, B), undefined)
   t.same(turn({ source: B }), { kind: 'go' }, 'the edit of another one')
   t.same(turn({ bootId: 'boot-0' }), { kind: 'go' }, 'an edit before the boot')
   t.same(turn({ sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')
