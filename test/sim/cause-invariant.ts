@@ -40,6 +40,8 @@ export class CauseInvariant implements KubeletObserver {
   readonly #caused = new Set<TrialKey>()
   /** The text that kubelet runs, or ran last. */
   #ran = ''
+  /** Local was started since last-known-good, which has not failed, could not be put in place. */
+  #isStandIn = false
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -48,6 +50,7 @@ export class CauseInvariant implements KubeletObserver {
 
   started({ text }: SimProcess): void {
     this.#ran = text
+    this.#isStandIn &&= isLocalText(text)
   }
 
   exited(): void {}
@@ -73,6 +76,7 @@ export class CauseInvariant implements KubeletObserver {
       isWanted ||
         isCondemned(snapshot) ||
         this.#isKnownGoodTriedAgain(snapshot, target) ||
+        (this.#isStandIn && contentOfKey(target) === snapshot.lastKnownGood.content) ||
         mayBeEarlier(this.#world, snapshot) ||
         isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
@@ -87,6 +91,7 @@ export class CauseInvariant implements KubeletObserver {
     const own = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content)
     const text = this.#world.unit.process?.text
     assert(own.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
+    this.#isStandIn = own.length === 0
     const hasCause = own.some((verdict) => this.#hasCause(verdict)) || this.#isAnythingAmiss() || isRolledBack(snapshot)
     assert(hasCause, `invariant 9: a healthy kubelet is sent to local: ${text}`)
   }
