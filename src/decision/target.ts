@@ -139,10 +139,25 @@ export function findUnavailable(snapshot: Ground, { kubeletIdentity }: KnownUnit
  */
 function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
   if (awaitingTurn === undefined && findUnavailable(snapshot, unit) === undefined) return undefined
-  const { running, nextStart } = snapshot
-  const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  if (isPutBack(snapshot, unit)) return undefined
+  const own = findOwn(snapshot, unit)
   return awaitingTurn === undefined || (own !== undefined && mayGoOn(snapshot, unit, own)) ? own : undefined
+}
+
+/** The running config, or else that of the next start. */
+function findOwn(snapshot: Ground, unit: KnownUnit): HeldSource | undefined {
+  const { running, nextStart } = snapshot
+  if (running.kind === 'known') return findRunning(snapshot)
+  return nextStart.kind !== 'known' || isPutBack(snapshot, unit) ? undefined : nextStart.held
+}
+
+/**
+ * The same where a refusal sends the node to its fallbacks, and each of them has failed: what has
+ * not failed goes on.
+ */
+function findNotFailed(snapshot: Ground, unit: KnownUnit, candidates: readonly Candidate[]): HeldSource | undefined {
+  if (candidates[0]?.verdict?.state !== 'refused' || candidates.some(({ verdict }) => verdict === undefined)) return undefined
+  const own = findOwn(snapshot, unit)
+  return own?.content === undefined || findVerdict(snapshot, own.content, unit) !== undefined ? undefined : own
 }
 
 /**
@@ -271,8 +286,10 @@ function derive(snapshot: Ground): Omit<Situation, 'snapshot'> {
   const { unit } = snapshot
   if (unit.kind === 'unknown') return { unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
   const awaitingTurn = findAwaitingTurn(snapshot, unit)
-  const goingOn = findGoingOn(snapshot, unit, awaitingTurn)
-  const candidates = listCandidates(snapshot, unit, awaitingTurn, goingOn)
+  const first = findGoingOn(snapshot, unit, awaitingTurn)
+  const others = listCandidates(snapshot, unit, awaitingTurn, first)
+  const goingOn = first ?? findNotFailed(snapshot, unit, others)
+  const candidates = goingOn === first ? others : listCandidates(snapshot, unit, awaitingTurn, goingOn)
   return { unit, candidates, target: chooseTarget(snapshot, candidates, goingOn), awaitingTurn }
 }
 

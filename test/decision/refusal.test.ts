@@ -59,6 +59,16 @@ t.test('on trial: the trial goes on, and nothing is restarted', async (t) => {
   )
 })
 
+t.test("kubelet's way, what runs goes on all the same where every fallback has failed", async (t) => {
+  const verdicts = [verdict(C, 'refused'), verdict(A, 'provisional'), verdict('local', 'provisional')]
+  const nowhere = refusedInTrial({ ...KUBELETS_WAY, ...judged(...verdicts) })
+  t.match(assess(nowhere).target, { source: B, fallback: true, goesOn: true, atFault: false })
+  t.match(nextStep(nowhere), { kind: 'wait', phase: 'in-trial' })
+  t.match(assess({ ...nowhere, ...runsNothing('auto-restart') }).target, { source: B, goesOn: true }, 'also between two starts')
+  const failed = refusedInTrial({ ...KUBELETS_WAY, ...judged(...verdicts, verdict(B, 'provisional')) })
+  t.match(assess(failed).target, { source: A, atFault: true }, 'unless it has failed, too')
+})
+
 t.test('what no record names runs on as well, unless it fails', async (t) => {
   const unnamed = { ...LOCAL_EVERYWHERE, ...C_REFUSED, ...runs(B) }
   t.match(nextStep(snapshot(unnamed)), { kind: 'wait', phase: 'refused', detail: /kubelet runs on, and its next start uses local/ })

@@ -33,13 +33,16 @@ export class CauseInvariant implements KubeletObserver {
    */
   #told: (string | undefined)[] = []
   /**
-   * The contents whose verdicts an operator had forgotten by a retry, and that have not run since.
+   * The contents whose verdicts were forgotten, as by an operator's retry, and that have not run
+   * since.
    */
   readonly #retried = new Set<string>()
   /** Of the verdicts that were given while something was amiss. */
   readonly #caused = new Set<TrialKey>()
   /** The text that kubelet runs, or ran last. */
   #ran = ''
+  /** Local was started since last-known-good, which has not failed, could not be put in place. */
+  #isStandIn = false
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -48,6 +51,7 @@ export class CauseInvariant implements KubeletObserver {
 
   started({ text }: SimProcess): void {
     this.#ran = text
+    this.#isStandIn &&= isLocalText(text)
   }
 
   exited(): void {}
@@ -57,7 +61,7 @@ export class CauseInvariant implements KubeletObserver {
     const told = findTold(snapshot)
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
     if (snapshot.running.kind === 'known') this.#retried.delete(snapshot.running.content)
-    if (step.kind === 'forgive' && step.requested) for (const key of step.drop) this.#retried.add(contentOfKey(key))
+    if (step.kind === 'forgive') for (const key of step.drop) this.#retried.add(contentOfKey(key))
     if (step.kind === 'condemn' && this.#isAnythingAmiss()) this.#caused.add(step.verdict.key)
     if (step.kind !== 'restart') return
     // Kubelet that ran local last is sent nowhere: a person may have started it so.
@@ -72,7 +76,8 @@ export class CauseInvariant implements KubeletObserver {
     assert(
       isWanted ||
         isCondemned(snapshot) ||
-        this.#isKnownGoodTriedAgain(snapshot, target) ||
+        this.#isFallbackTriedAgain(snapshot, target) ||
+        (this.#isStandIn && contentOfKey(target) === snapshot.lastKnownGood.content) ||
         mayBeEarlier(this.#world, snapshot) ||
         isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
@@ -87,6 +92,7 @@ export class CauseInvariant implements KubeletObserver {
     const own = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content)
     const text = this.#world.unit.process?.text
     assert(own.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
+    this.#isStandIn = own.length === 0
     const hasCause = own.some((verdict) => this.#hasCause(verdict)) || this.#isAnythingAmiss() || isRolledBack(snapshot)
     assert(hasCause, `invariant 9: a healthy kubelet is sent to local: ${text}`)
   }
@@ -107,13 +113,15 @@ export class CauseInvariant implements KubeletObserver {
   }
 
   /**
-   * By the agent, or by an operator's retry. Also while what is assigned waits, as for the end of a
-   * pause of its ConfigMap.
+   * A better fallback than the one that runs, by the agent, by an operator's retry, or since it
+   * failed on another kubelet. Also while what is assigned waits, as for the end of a pause of its
+   * ConfigMap.
    */
-  #isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
+  #isFallbackTriedAgain({ lastKnownGood, previous, left = [], verdicts, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
     const content = contentOfKey(target)
-    if (content !== lastKnownGood.content) return false
-    return findSuspended({ suspendedVerdicts }, target) !== undefined || this.#retried.has(content)
+    if (![lastKnownGood, previous, ...left].some((held) => held.content === content)) return false
+    const isOnOther = [...verdicts.keys()].some((key) => key !== target && contentOfKey(key) === content)
+    return isOnOther || findSuspended({ suspendedVerdicts }, target) !== undefined || this.#retried.has(content)
   }
 
   #follow(): void {

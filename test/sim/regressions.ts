@@ -972,6 +972,23 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [300, { kind: 'runtime-down', seconds: 429, kills: 82 }],
     [429, { kind: 'runtime-down', seconds: 469, hangs: true }],
   ),
+  'an edit is refused, which leaves a healthy kubelet for last-known-good, and everything else has failed': {
+    ...schedule(
+      810027385,
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [5, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 750 }],
+      [88, { kind: 'edit', name: 'red', behaviour: 'ends-cleanly' }],
+      [171, { kind: 'assign', name: 'red' }],
+      [174, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [7, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 361 }],
+      [1396, { kind: 'edit', name: 'red', behaviour: 'ends-cleanly' }],
+      [335, { kind: 'assign', name: 'blue' }],
+      [57, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [21, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'blue', seconds: 1667 }],
+      [14, { kind: 'edit', name: 'blue', behaviour: 'ends-cleanly' }],
+    ),
+    node: { channel: 'selector', whenRefused: 'last-known-good' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
