@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { listLeft } from '../../src/decision/left.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { findSuspended, findVerdict, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
@@ -72,7 +73,8 @@ export class CauseInvariant implements KubeletObserver {
     assert(
       isWanted ||
         isCondemned(snapshot) ||
-        this.#isKnownGoodTriedAgain(snapshot, target) ||
+        this.#isFallbackTriedAgain(snapshot, target) ||
+        this.#isLeavingLocal(snapshot, target, told) ||
         mayBeEarlier(this.#world, snapshot) ||
         isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
@@ -110,10 +112,21 @@ export class CauseInvariant implements KubeletObserver {
    * By the agent, or by an operator's retry. Also while what is assigned waits, as for the end of a
    * pause of its ConfigMap.
    */
-  #isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
+  #isFallbackTriedAgain(snapshot: Snapshot, target: TrialKey): boolean {
     const content = contentOfKey(target)
-    if (content !== lastKnownGood.content) return false
-    return findSuspended({ suspendedVerdicts }, target) !== undefined || this.#retried.has(content)
+    const { lastKnownGood, previous } = snapshot
+    if (![lastKnownGood, previous, ...listLeft(snapshot)].some((held) => held.content === content)) return false
+    return findSuspended(snapshot, target) !== undefined || this.#retried.has(content)
+  }
+
+  /**
+   * Kubelet runs local, which nobody wants, and last-known-good has no verdict: it failed on
+   * another kubelet than is installed by now, or an administrator wrote the file in which it was.
+   */
+  #isLeavingLocal({ running, lastKnownGood }: Snapshot, target: TrialKey, told: string | undefined): boolean {
+    const isUnwanted = told !== LOCAL_CONTENT && this.#recorded !== LOCAL_CONTENT
+    const runsLocal = running.kind === 'known' && running.content === LOCAL_CONTENT
+    return isUnwanted && runsLocal && contentOfKey(target) === lastKnownGood.content
   }
 
   #follow(): void {
