@@ -989,6 +989,34 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { channel: 'selector', whenRefused: 'last-known-good' },
   },
+  'last-known-good failed before another kubelet was installed, while an edit is paused': schedule(
+    810033971,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good-until-upgrade' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [200, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 3000 }],
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [10, { kind: 'upgrade-kubelet' }],
+    [200, { kind: 'upgrade-kubelet', restarts: false }],
+  ),
+  'the config before last-known-good is tried again, while an edit is paused': schedule(
+    810035299,
+    [0, { kind: 'edit', name: 'red', behaviour: 'fails-after-promotion' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [200, { kind: 'edit', name: 'red', behaviour: 'fails-after-promotion' }],
+    [200, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 5000 }],
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+  ),
+  'the config file is edited while kubelet is down, and an edit of the ConfigMap is paused': {
+    ...schedule(
+      810031315,
+      ...ASSIGN,
+      [200, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 500 }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [10, { kind: 'kill-kubelet' }],
+      [0, { kind: 'edit-local' }],
+    ),
+    node: { activation: 'file' },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -87,12 +87,15 @@ export class RestartInvariant {
     const { fallback = false, failed = false } = step.record ?? {}
     // Since the look, the unit may have stopped. Of such a unit, only a start is one.
     assert(!failed || unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
-    const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
+    const to = step.kind === 'restart' ? step.to : step.source
+    const isToLocal = to === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
-    const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
-    // Local is no version of it. Nor is what has worked here another one, also where it is tried
-    // again after it had failed.
-    const isKept = isConfigMapPaused && !isToLocal && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
+    const desired = this.#world.assignment.desired()
+    const isConfigMapPaused = !this.#isReset && desired.channelState?.paused?.on === 'ConfigMap'
+    // Local is no version of it, nor is another ConfigMap. Nor is what has worked here another
+    // version, also where it is tried again after it had failed.
+    const isVersion = !isToLocal && desired.kind === 'config-map' && to.name === desired.ref.name
+    const isKept = isConfigMapPaused && isVersion && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
     assert(!isKept || fallback || runs === undefined || runs === next, 'invariant 5: a restart into what a pause keeps away')
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
