@@ -910,6 +910,13 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { channel: 'selector', whenRefused: 'last-known-good' },
   },
+  'a person restarts a kubelet that is masked': schedule(
+    840000107,
+    ...ASSIGN,
+    [300, { kind: 'stop-kubelet', seconds: 600, bars: 'masked' }],
+    [5, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [20, { kind: 'restart-kubelet' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
