@@ -1017,6 +1017,20 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'file' },
   },
+  'a person restarts a kubelet that is masked': schedule(
+    840000107,
+    ...ASSIGN,
+    [300, { kind: 'stop-kubelet', seconds: 600, bars: 'masked' }],
+    [5, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [20, { kind: 'restart-kubelet' }],
+  ),
+  'a fault of the node ends just after local, to which the node returns, has failed': schedule(
+    810039614,
+    ...ASSIGN,
+    [300, { kind: 'node-fault', seconds: 108 }],
+    [0, { kind: 'unassign' }],
+    [0, { kind: 'runtime-down', seconds: 80, kills: 2 }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -440,6 +440,8 @@ export class SimUnit implements Unit, HealthProbe {
   restartByOperator(): void {
     if (this.barred === 'masked') return
     // Systemd has counted a start of its own that is still queued: then that one seems to fail.
+    // Who has masked it unmasks it first.
+    if (this.barred === 'masked') this.barred = undefined
     const isCounted = this.#state === 'queued' && this.#starter === 'systemd'
     this.#stop()
     this.#starter = isCounted && this.isDependencyFailing ? 'systemd' : 'person'
