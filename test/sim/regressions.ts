@@ -956,6 +956,10 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { activation: 'file' },
   },
+  'the assignment is removed in a fault of the node, which is over when what ran before is back': {
+    ...schedule(810039614, ...ASSIGN, [300, { kind: 'node-fault', seconds: 26 }], [0, { kind: 'unassign' }]),
+    node: { journal: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

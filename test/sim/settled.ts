@@ -8,7 +8,7 @@ import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { FoundConfigMap } from '../../src/decision/desired.ts'
 import { findByKey } from '../../src/decision/verdict.ts'
-import type { ConfigMapData } from '../../src/subject/config-source.ts'
+import { type ConfigMapData, type ContentHash, LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { trialKey } from '../../src/subject/trial-key.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
@@ -75,7 +75,9 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)
   if (truth.kind === 'local') {
     assert.equal(settled.assigned, 'local', 'invariant 7: the assignment is local, and the record assigned is not')
-    assert.equal(runs, 'local', 'invariant 7: the assignment is local, and kubelet does not run its local config')
+    // As any other config, local stays condemned that failed through a fault of the node.
+    const isExcused = hasFailedVerdict(world, LOCAL_CONTENT) && world.victims.excuseVerdict(world.localText)
+    if (!isExcused) assert.equal(runs, 'local', 'invariant 7: the assignment is local, and kubelet does not run its local config')
   }
   if (truth.kind === 'config-map' && truth.object.kind === 'found') {
     const data = dataOf(truth.object)
@@ -83,7 +85,7 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
     const healthy = isGood(text, unit.version)
     assert(settled.assigned === text || isRefused(text), 'invariant 7: the record assigned is not what the cluster assigns')
     if (!healthy && !world.doubts.has(text)) assert.notEqual(runs, text, 'invariant 7: kubelet runs a config that fails')
-    if (healthy && hasFailedVerdict(world, data, truth.ref.kubeletConfigKey)) {
+    if (healthy && hasFailedVerdict(world, contentHash(data, truth.ref.kubeletConfigKey))) {
       assert(world.victims.excuseVerdict(text), 'invariant 10: a good config stays condemned')
     } else if (healthy) {
       assert.equal(runs, text, 'invariant 7: kubelet does not run the assigned config')
@@ -96,11 +98,11 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
 }
 
 /** On this kubelet, or on any: where each start makes another kubelet, a verdict holds on all. */
-function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): boolean {
+function hasFailedVerdict(world: SimWorld, content: ContentHash): boolean {
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
   const records = new FileRecords({ ...parts, onSetAside: () => {}, run: world.runtime })
   const alike = new SameContents({ ...parts, runtimeDir: RUNTIME_DIRECTORY })
-  const verdict = findByKey(records.verdicts(), trialKey(alike.of(contentHash(data, key)), world.unit.identity))
+  const verdict = findByKey(records.verdicts(), trialKey(alike.of(content), world.unit.identity))
   // A config that has been tried again since, and is healthy, is not condemned any more.
   return verdict !== undefined && verdict.suspended !== true
 }
@@ -110,7 +112,7 @@ export function isWell(world: SimWorld, { runs, lastKnownGood, assigned }: Settl
   const truth = world.assignment.truth()
   // A kubelet that was replaced on disk has its trial at its next start.
   if (!world.unit.isHealthy() || world.unit.process?.version !== world.unit.version) return false
-  if (truth.kind === 'local') return true
+  if (truth.kind === 'local') return runs === 'local'
   if (truth.kind !== 'config-map' || truth.object.kind !== 'found') return false
   const text = meaningOf(dataOf(truth.object)[truth.ref.kubeletConfigKey] ?? '')
   return text === runs && text === lastKnownGood && text === assigned
