@@ -436,12 +436,10 @@ export class SimUnit implements Unit, HealthProbe {
     this.startByOperator()
   }
 
-  /** Systemd refuses it where the unit is masked. */
   restartByOperator(): void {
-    if (this.barred === 'masked') return
-    // Systemd has counted a start of its own that is still queued: then that one seems to fail.
-    // Who has masked it unmasks it first.
+    // Systemd refuses it: who has masked the unit unmasks it first.
     if (this.barred === 'masked') this.barred = undefined
+    // Systemd has counted a start of its own that is still queued: then that one seems to fail.
     const isCounted = this.#state === 'queued' && this.#starter === 'systemd'
     this.#stop()
     this.#starter = isCounted && this.isDependencyFailing ? 'systemd' : 'person'
