@@ -266,6 +266,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/wait.ts', [
+    ["turn.kind === 'wait-until' -> true in return turn.kind === 'wait-until' ? turn.atUs : undefined", 'no other turn has such a time'],
     [
       "healthyUs > policy.trialUs -> healthyUs >= policy.trialUs in if (phase !== 'in-trial' && healthyUs > policy.trialUs) return SETTLED_US",
       BOUNDARY,

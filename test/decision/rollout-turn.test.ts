@@ -135,7 +135,8 @@ t.test('a content that is held has no say in where the node falls back', async (
   const target = { source: C, content: contentOf(C), key, verdict: undefined, fallback: false, goesOn: false, atFault: false }
   t.equal(isOutOfReach(snapshot(held), target), true, 'nothing waits for it')
   t.equal(findEndUs(snapshot(held), 'rollout', target), undefined, 'nor does its wait end by itself')
-  t.equal(findEndUs(snapshot({ ...held, rollout: undefined }), 'rollout', target), undefined)
+  for (const unread of [{ rollout: undefined }, { rollout: undefined, stagings: [], desired: wants(C).desired }])
+    t.equal(findEndUs(snapshot({ ...held, ...unread }), 'rollout', target), undefined)
   const later = snapshot({ ...staged(C), ...turn(C, { kind: 'wait-until', atUs: NOW_US + 1, detail: 'stage 2 of 6' }) })
   t.equal(findEndUs(later, 'rollout', target), NOW_US + 1, 'as that for the next stage does')
   t.equal(findAwaited(later, 'rollout').waitUntilUs, undefined, 'which each node moves that takes the config')

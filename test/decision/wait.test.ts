@@ -112,6 +112,8 @@ t.test('what is awaited, and until when', async (t) => {
   t.same(findAwaited(snapshot({ ...waits, spread: undefined }), 'spread'), nothing, 'its turn has come')
   t.same(findAwaited(snapshot(waits), 'restart-limit'), { ...nothing, waitUntilUs: NOW_US + 10 * MINUTE_US })
   t.same(findAwaited(snapshot({ ...waits, restarts: [] }), 'restart-limit'), nothing, 'the limit is not reached')
+  const asked = { restarts: [restartTo(B, { atUs: NOW_US - SECOND_US, invocationBefore: INVOCATION })] }
+  t.same(findAwaited(snapshot({ ...waits, ...asked }), 'restart-limit'), nothing, 'it is being restarted')
   t.same(findAwaited(snapshot(waits), 'restarting'), nothing)
   const { target } = assess(snapshot(waits))
   if (target === undefined) throw new Error('B is the target')
