@@ -118,4 +118,4 @@ export const isZoneAnswer: Check<ZoneAnswer> = anyOf(
   shape({ ok: oneOf(false), timeZone: isText, detail: isText }),
 )
 
-export const isNothing: Check<null> = (value) => value === null
+export const isNothing = oneOf(null)

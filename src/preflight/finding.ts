@@ -194,7 +194,7 @@ export function refuseUnread(rule: string, problem: string, position?: Finding['
   return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
 }
 
-/** @param remark on what the advice says */
+/** @param remark at the end of the advice */
 export function waitsForDrain(rule: keyof typeof UNDRAINED, path: FieldPath, document: Pick<LocatedYaml, 'locate'>, remark = ''): Finding {
   const problem = `${formatPath(path)} changes only on a drained node${UNDRAINED[rule]}`
   const advice = `drain the node; the agent then activates the config${remark}`

@@ -83,7 +83,8 @@ export class DirectorySource implements AssignmentSource {
       this.#conclude({ kind: 'unknown', detail: names }, [names])
       return
     }
-    this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
+    const tracked = names.map((name) => [name, this.#track(name)] as const)
+    this.#tracked = new Map(tracked.flatMap(([name, file]) => (file === undefined ? [] : [[name, file]])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
       // A file that is being parsed calls back.

@@ -83,12 +83,16 @@ export async function* listPods(
   const limit: Query = query === FROM_CACHE ? {} : { limit: PAGE }
   let next: Query = {}
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const whole = { fieldSelector, ...query, ...limit, ...next }
-    const answer = await api.request({ method: 'GET', path: '/api/v1/pods', query: whole, ...(as && { as }) })
-    if (answer.kind !== 'ok') return yield { kind: 'unknown', failure: answer }
+    const asked = { fieldSelector, ...query, ...limit, ...next }
+    const answer = await api.request({ method: 'GET', path: '/api/v1/pods', query: asked, ...(as && { as }) })
+    if (answer.kind !== 'ok') {
+      yield { kind: 'unknown', failure: answer }
+      return
+    }
     const { object } = answer
-    const pods = isObject(object) && (object.kind === 'PodList' || object.kind === as) ? itemsOf(object) : undefined
-    if (!isObject(object) || pods === undefined) break
+    const isList = isObject(object) && (object.kind === 'PodList' || (as !== undefined && object.kind === as))
+    const pods = isList ? itemsOf(object) : undefined
+    if (!isList || pods === undefined) break
     yield { kind: 'pods', pods }
     const { metadata } = object
     if (!isObject(metadata) || typeof metadata.continue !== 'string' || metadata.continue === '') return

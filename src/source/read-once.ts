@@ -5,7 +5,7 @@
  * the ports that are passed in.
  */
 
-import type { ClusterPause, ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
+import type { ClusterPause, ConfigMapView, Desired, ReadFailure, UnavailableReason } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { NodeView } from '../ports/assignment-source.ts'
 import type { OwnedFiles } from '../ports/files.ts'
@@ -92,20 +92,17 @@ const NOTHING_READ: ReadConfigMap = { view: { kind: 'pending' }, paused: undefin
 async function readWithPause(api: Requester, ref: Pick<ConfigMapRef, 'namespace' | 'name'>, timeoutMs?: number): Promise<ReadConfigMap> {
   const { namespace, name } = ref
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), ...(timeoutMs !== undefined && { timeoutMs }) })
-  if (answer.kind === 'ok') {
-    const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace, name, form: 'whole' })
-    if (!reading.ok) return { view: { kind: 'unavailable', reason: 'malformed', detail: reading.detail }, paused: undefined }
-    const { object } = reading.found
-    const metadata = metadataOf(object)
-    return { view: viewConfigMap(object), paused: metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`) }
-  }
-  const detail = answer.kind === 'refused' && answer.status === 404 ? 'it does not exist' : answer.detail
-  return { view: { kind: 'unavailable', reason: unavailableReason(answer), detail }, paused: undefined }
+  if (answer.kind === 'refused' && answer.status === 404) return unavailable('not-found', 'it does not exist')
+  if (answer.kind !== 'ok') return unavailable(failureOf(answer), answer.detail)
+  const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace, name, form: 'whole' })
+  if (!reading.ok) return unavailable('malformed', reading.detail)
+  const { object } = reading.found
+  const metadata = metadataOf(object)
+  return { view: viewConfigMap(object), paused: metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`) }
 }
 
-function unavailableReason(answer: Exclude<KubeAnswer, { kind: 'ok' }>): ReadFailure | 'not-found' {
-  if (answer.kind === 'refused' && answer.status === 404) return 'not-found'
-  return failureOf(answer)
+function unavailable(reason: UnavailableReason, detail: string): ReadConfigMap {
+  return { view: { kind: 'unavailable', reason, detail }, paused: undefined }
 }
 
 function failureOf(answer: Exclude<KubeAnswer, { kind: 'ok' }>): ReadFailure {

@@ -199,6 +199,7 @@ t.test('what is not known is not none', async (t) => {
   const unknown = (why: string) => ({ kind: 'unknown', why })
   const strange = unknown('pods cannot be listed: an answer of the API server is not what was requested')
   t.same(await find({ kind: 'unreachable', detail: 'no connection' }), unknown('pods cannot be listed: no connection'))
+  t.same(await find(ok({ items: [] })), strange, 'a list of what is not said')
   t.same(await find(ok({ kind: 'Table', items: [] })), strange)
   t.same(await find(ok({ kind: 'PodList', items: [], metadata: { continue: 'more' } })), strange, 'a list without an end')
   t.same(await find(pods(), { node: ok({ kind: 'Pod' }) }), strange)
