@@ -106,8 +106,9 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 }
 
 /**
- * What has passed its trial broke nothing. While it stands in for a config that failed, it is not
- * compared with how the node was before that trial: pods may have been lost since for any reason.
+ * A config that has passed its trial broke nothing. While it stands in for a config that failed, it
+ * is not compared with how the node was before that trial: pods may have been lost since for any
+ * reason.
  */
 function findCompared(snapshot: Snapshot, evidence: EvidenceRecord): Baseline | undefined {
   const { running } = snapshot

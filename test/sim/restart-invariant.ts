@@ -163,9 +163,11 @@ export class RestartInvariant {
   }
 }
 
+/** One that systemd refused is owed as well, where the agent was to start kubelet again. */
 function isStartOnRecord({ restarts, unit, now }: Snapshot): boolean {
   const last = listOfBoot(restarts, now).at(-1)
-  return last !== undefined && last.outcome === undefined && unit.kind === 'known' && last.invocationBefore === unit.invocationId
+  if (last === undefined || unit.kind !== 'known' || last.invocationBefore !== unit.invocationId) return false
+  return last.outcome === undefined || (last.failed && !last.outcome.ok)
 }
 
 function isSameContent(one: TrialKey | undefined, other: TrialKey | undefined): boolean {

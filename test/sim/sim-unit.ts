@@ -452,8 +452,8 @@ export class SimUnit implements Unit, HealthProbe {
    * start the agent has another record, if that could be written.
    */
   loseRecords(): void {
+    if (!this.#isLeftStopped && !this.isLeftByDependency) return
     this.#isLeftStopped = false
-    if (!this.isLeftByDependency) return
     this.#downCause = 'unclear'
     this.#operatorAtUs = this.#world.nowUs() + OPERATOR_COMES_AFTER_US
   }
