@@ -22,7 +22,8 @@ export interface HeldFacts extends Seen {
  * @param sinceMs since when these were seen
  */
 export function holdFacts(before: HeldFacts | undefined, seen: Seen, sinceMs: number): HeldFacts {
-  const isSame = (of: keyof Seen) => before !== undefined && isDeepStrictEqual(before[of], seen[of])
+  if (before === undefined) return { ...seen, sinceMs }
+  const isSame = (of: keyof Seen) => isDeepStrictEqual(before[of], seen[of])
   const holds = isSame('node') || (isSame('texts') && isSame('result'))
-  return { ...seen, sinceMs: holds && before !== undefined ? before.sinceMs : sinceMs }
+  return { ...seen, sinceMs: holds ? before.sinceMs : sinceMs }
 }
