@@ -24,7 +24,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSituation } from './target.ts'
 import { findTrialFailure } from './trial.ts'
-import { type ConfigFailure, findByKey, findFormer, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
+import { type ConfigFailure, findByKey, findFormer, findSuspended, isOfFailure, isOfResets, type Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 
@@ -146,6 +146,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
     ...(retrial?.acquitted === true && { acquitted: true }),
     ...((failure.recurring ?? retrial?.recurring) === true && { recurring: true }),
+    ...(retrial !== undefined && isOfResets(retrial) && { resetsNode: true }),
     ...(((failure.anyKubelet ?? retrial?.anyKubelet) === true || hasFailedAsOthers(snapshot, key)) && { anyKubelet: true }),
   }
 }

@@ -18,7 +18,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { findByKey, findFormer, findSuspended, REASONS, type Verdict } from './verdict.ts'
+import { findByKey, findFormer, findSuspended, isOfResets, REASONS, type Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
@@ -60,7 +60,7 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   const blamed = findBlamed(target, candidates)
   // Another config that is healthy for a minute says nothing of one that is healthy for longer
   // before it exits, nor of one with which the node resets.
-  const mayBeNodes = ({ recurring, reason }: Verdict) => target.atFault || (recurring !== true && reason !== 'reboots')
+  const mayBeNodes = (verdict: Verdict) => target.atFault || (verdict.recurring !== true && !isOfResets(verdict))
   const provisional = suspects.filter((verdict) => isOpen(verdict) && mayBeNodes(verdict) && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
@@ -229,7 +229,7 @@ interface Retrial {
  */
 function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
   const { health, now } = snapshot
-  const { key, state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
+  const { key, state, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
   if (state !== 'provisional' || damage === 'one-way') return undefined
   // As a fallback, local only stands in for what is tried again.
   if (source === 'local' && !isLocalAssigned(snapshot)) return undefined
@@ -241,7 +241,7 @@ function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined 
   // Rule 50: a boot, or a restart by an operator, may have cured what the config failed with. Then
   // it proves nothing that the fallback is healthy. Reboots are no such cure where the config
   // failed by them.
-  if (leavesState === true || reason === 'reboots' || (!isByOthers && bootId === now.bootId)) return undefined
+  if (leavesState === true || isOfResets(verdict) || (!isByOthers && bootId === now.bootId)) return undefined
   return {
     verdict,
     pauseUs: PAUSES_US[retrials] ?? furtherPauseUs(retrials),

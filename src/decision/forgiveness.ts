@@ -9,14 +9,14 @@ import { HOUR_US } from '../values/durations.ts'
 import { hasEverPassed } from './condemn-failure.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import type { Verdict } from './verdict.ts'
+import { isOfResets, type Verdict } from './verdict.ts'
 
 /** For how long a fallback is healthy before each of the times that a config is tried again. */
 export const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
 
 /** Whether it may still turn out that the node was at fault. */
-export function isOpen({ state, reason, retrials = 0 }: Verdict): boolean {
-  return state === 'provisional' && (reason !== 'reboots' || retrials < PAUSES_US.length)
+export function isOpen(verdict: Verdict): boolean {
+  return verdict.state === 'provisional' && (!isOfResets(verdict) || (verdict.retrials ?? 0) < PAUSES_US.length)
 }
 
 interface ForgivenessContext {
@@ -51,6 +51,6 @@ export function forgiveOnce(
  * A restart costs little while kubelet is down anyway. But a reset of the node ends the pods that
  * run on: each release of a config that was left for resets counts as a try.
  */
-function countRelease({ reason, retrials }: Verdict): number {
-  return reason === 'reboots' ? (retrials ?? 0) + 1 : (retrials ?? 1)
+function countRelease(verdict: Verdict): number {
+  return isOfResets(verdict) ? (verdict.retrials ?? 0) + 1 : (verdict.retrials ?? 1)
 }

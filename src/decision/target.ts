@@ -18,7 +18,7 @@ import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Ground, Snapshot } from './snapshot.ts'
-import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
+import { findVerdict, isOfResets, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
   readonly source: ConfigSource
@@ -244,7 +244,7 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
   // verdict to every config. The config that kubelet is healthy with is better than any. Where the
   // node resets with one, it would not rest.
-  const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional' && verdict.reason !== 'reboots')
+  const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional' && !isOfResets(verdict))
   const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
   const rest =
     provisional.find((candidate) => isHealthyWith(snapshot, candidate)) ??

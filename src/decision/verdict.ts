@@ -88,6 +88,8 @@ const FIELDS = {
    * passes would show nothing.
    */
   recurring: optional(isFlag),
+  /** The node was reset again and again with it, before it failed in another way. */
+  resetsNode: optional(isFlag),
   /**
    * Kubelet exited with it as one kubelet after another, so it is in force on each: the next start
    * makes another one again.
@@ -171,6 +173,11 @@ export interface Acceptance {
 export function isSeenByHealth(reason: FailureReason): boolean {
   const { foundBy } = REASONS[reason]
   return foundBy === 'health' || foundBy === 'preflight'
+}
+
+/** Whether the node was reset again and again with it, however it has failed since. */
+export function isOfResets({ reason, resetsNode }: Verdict): boolean {
+  return reason === 'reboots' || resetsNode === true
 }
 
 /** Whether the config failed while kubelet ran it, or was rolled back: not one that was refused. */

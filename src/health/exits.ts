@@ -76,8 +76,8 @@ interface NewExits {
   readonly unseen: number
   /** The process of the unit's invocation has ended, and no look found that before. */
   readonly seen: boolean
-  /** See `KubeletExit`. */
-  readonly lackedRuntime?: boolean
+  /** As of `Illness`. A process that began later had its runtime. */
+  readonly lackedRuntimeUs?: number | undefined
 }
 
 interface ExitContext {
@@ -114,12 +114,12 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
   const isSeenCharged = isCharged && hasExited && !excused.down && (same !== undefined || starts.starts > 0)
   const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
   const countsExcused = !interval.gap && ofContent?.startedSinceUs !== undefined && sample.portTaken === undefined
-  const lackedRuntime = mayLackRuntime(fold) || known?.lackedRuntime === true
+  const lackedRuntimeUs = mayLackRuntime(fold) ? nowUs : known?.lackedRuntimeUs
   const former = excused.subject ? undefined : findFormer(fold)
   const ofFormer = former && {
     unseen: news.unseen - unseen,
     seen: hasExited && !excused.down && unit.invocationId === former.invocationId,
-    lackedRuntime,
+    lackedRuntimeUs,
   }
   const aged = known && { ...known, recentExits: ageExits(known, nowUs - known.lastSampleUs) }
   const logged = former && ofFormer && aged ? { ...aged, recentExits: logExits(aged, fold, former.key, ofFormer) } : aged
@@ -129,7 +129,7 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
       exits: isSettled ? 0 : before + unseen + Number(seen),
       pausedExits: isSettled ? undefined : same?.pausedExits,
       exitSeenOf: isJudged ? unit.invocationId : known?.exitSeenOf,
-      recentExits: logExits(logged, fold, subject, { unseen, seen, lackedRuntime }),
+      recentExits: logExits(logged, fold, subject, { unseen, seen, lackedRuntimeUs }),
     },
     ofProcess: isOfWhatRanLast(known, unit) ? news.unseen + Number(hasExited && !excused.down) : 0,
     excused: countsExcused ? (excused.subject ? news.unseen : 0) + Number(hasExited && excused.down) : 0,
@@ -219,21 +219,32 @@ export function logExits(
   before: Pick<Exits & Starts & Process, 'recentExits' | 'invocationId' | 'exitSeenOf' | 'process'> | undefined,
   { unit, nowUs: atUs }: Pick<Fold<unknown>, 'unit' | 'nowUs'>,
   key: TrialKey,
-  { unseen, seen, lackedRuntime }: NewExits,
+  { unseen, seen, lackedRuntimeUs }: NewExits,
 ): readonly KubeletExit[] {
   const log = before?.recentExits ?? []
   // The first of them is that of the process which the last look found alive.
   const ended = before !== undefined && unseen > 0 && isAlive(before) ? [before] : []
   const count = Math.min(EXITS_THAT_FAIL, unseen - ended.length)
-  const mark = lackedRuntime === true ? { lackedRuntime } : {}
+  const markOf = (startedAtUs: number) => (lackedRuntimeUs !== undefined && startedAtUs <= lackedRuntimeUs ? { lackedRuntime: true } : {})
   return keepLatest([
     ...log,
     ...ended.map(({ invocationId, process }): KubeletExit => {
       const startedAtUs = process?.invocationId === invocationId ? process.startedAtUs : undefined
-      return { key, invocationId, startedAtUs, atUs, ...mark }
+      return { key, invocationId, startedAtUs, atUs, ...markOf(startedAtUs ?? 0) }
     }),
-    ...Array.from({ length: count }, (): KubeletExit => ({ key, invocationId: '', atUs, ...mark })),
-    ...(seen ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs, killedBy: unit.killedBy, ...mark }] : []),
+    ...Array.from({ length: count }, (): KubeletExit => ({ key, invocationId: '', atUs, ...markOf(atUs) })),
+    ...(seen
+      ? [
+          {
+            key,
+            invocationId: unit.invocationId,
+            startedAtUs: unit.startedAtUs,
+            atUs,
+            killedBy: unit.killedBy,
+            ...markOf(unit.startedAtUs),
+          },
+        ]
+      : []),
   ])
 }
 

@@ -68,7 +68,7 @@ function failByExits(record: HealthRecord, what: string, counted: number): Healt
   const own = recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
   const those = counted === 0 ? [] : own.slice(-counted)
   // Without its runtime, kubelet exits whatever its config.
-  const isRuntimes = record.lackedRuntime === true || those.some(({ lackedRuntime }) => lackedRuntime === true)
+  const isRuntimes = record.lackedRuntimeUs !== undefined || those.some(({ lackedRuntime }) => lackedRuntime === true)
   const isDoubtful = isRuntimes || wasAddressTaken(record)
   return { reason: 'crash-loop', detail: withLastWords(what, record), damage: 'transient', ...(isDoubtful && { doubtful: true }) }
 }
@@ -77,7 +77,7 @@ function failByExits(record: HealthRecord, what: string, counted: number): Healt
  * Rule 31: one that was never healthy has until the start deadline, and one that was the tolerance.
  */
 function findIllness(record: HealthRecord, nowUs: number, policy: HealthPolicy): HealthFailure | undefined {
-  const { unhealthySinceUs, wasHealthy, strangerHadPort, lackedRuntime, lastDetail } = record
+  const { unhealthySinceUs, wasHealthy, strangerHadPort, lackedRuntimeUs, lastDetail } = record
   const illUs = nowUs - (unhealthySinceUs ?? nowUs)
   if (illUs <= (wasHealthy ? policy.toleranceUs : policy.startDeadlineUs)) return undefined
   const seconds = Math.round(illUs / 1e6)
@@ -85,6 +85,6 @@ function findIllness(record: HealthRecord, nowUs: number, policy: HealthPolicy):
     reason: wasHealthy ? 'ill-health' : 'start-deadline',
     detail: `kubelet was not healthy ${wasHealthy ? `for ${seconds} s` : `${seconds} s after its start`}: ${lastDetail}`,
     damage: 'transient',
-    ...((strangerHadPort === true || lackedRuntime === true) && { doubtful: true }),
+    ...((strangerHadPort === true || lackedRuntimeUs !== undefined) && { doubtful: true }),
   }
 }

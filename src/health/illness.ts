@@ -33,10 +33,11 @@ export const isIllness = shape({
    */
   strangerHadPort: optional(isFlag),
   /**
-   * The container runtime did not answer at a look since the process or the illness began, or at
-   * the one before, whether that excused kubelet or not. Kubelet has not been up since.
+   * The last look at which, or before which, the container runtime did not answer, whether that
+   * excused kubelet or not. Kubelet has not been up since. undefined: there was none since the
+   * process or the illness began.
    */
-  lackedRuntime: optional(isFlag),
+  lackedRuntimeUs: optional(isNumber),
 })
 export type Illness = TypeOf<typeof isIllness>
 
@@ -78,7 +79,7 @@ export function followTimes(
  * @param isUp kubelet needs its runtime no longer to start
  */
 export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition: SampleHealth, isUp: boolean): Illness {
-  const { known, same, ofProcess, sample, unit, subject, interval, isAutomatic } = fold
+  const { known, same, ofProcess, sample, unit, subject, nowUs, interval, isAutomatic } = fold
   // Rule 29: an operator who restarts kubelet gives it its start deadline again. Systemd, which
   // counts its own restarts, does not.
   // Rule 30: except after a process that began without its runtime. That one exits, also where the
@@ -87,7 +88,8 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
   const illBeforeUs = goesOn ? same?.unhealthySinceUs : undefined
   const times = followTimes(same, condition, fold, { isSame: ofProcess !== undefined, illBeforeUs })
   const hadStranger = isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort === true)
-  const hasLacked = (ofProcess !== undefined || illBeforeUs !== undefined) && same?.lackedRuntime === true
+  const goesOnLacking = ofProcess !== undefined || illBeforeUs !== undefined
+  const lackedRuntimeUs = mayLackRuntime(fold) ? nowUs : goesOnLacking ? same?.lackedRuntimeUs : undefined
   // The record of the process has it from before the config became what kubelet starts with next,
   // too.
   const process = known?.process
@@ -99,7 +101,7 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
     wasHealthy: times.wasHealthy || wasHealthy,
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
     strangerHadPort: (unhealthySinceUs !== undefined && hadStranger) || undefined,
-    lackedRuntime: (!isUp && (hasLacked || mayLackRuntime(fold))) || undefined,
+    lackedRuntimeUs: isUp ? undefined : lackedRuntimeUs,
   }
 }
 

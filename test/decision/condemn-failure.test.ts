@@ -333,6 +333,8 @@ t.test('a verdict keeps what an earlier try has shown', async (t) => {
   const refused = judged(verdict('local', 'refused', { former: verdict('local', 'provisional', known) }))
   t.match(judge(refused, {}, LOCAL), known, 'also where local ran in spite of a refusal')
   for (const facts of [{ recurring: true }, { anyKubelet: true }, { evidence: 'lease' }] as const) t.match(judge({}, facts), facts)
+  for (const resets of [{ reason: 'reboots' }, { resetsNode: true }] as const) t.match(judge(tried(resets)), { resetsNode: true })
+  t.equal(judge(tried({})).resetsNode, undefined)
 })
 
 t.test('a verdict on local names the local config that kubelet was started with', async (t) => {

@@ -297,6 +297,7 @@ t.test('a config with which the node resets is let go a few times only, though t
     t.strictSame(release({}, more), [[keyOf(B), 1]], `${what}: each time is a try`)
     t.strictSame(release({ retrials: 2 }, more), [[keyOf(B), 3]], `${what}: also after others`)
     t.strictSame(release({ retrials: 3 }, more), [], `${what}: and no more after three`)
+    t.strictSame(release({ retrials: 3, reason: 'crash-loop', resetsNode: true }, more), [], `${what}: also if it fails in another way`)
   }
   t.strictSame(release({ acquitted: true, yielded: true, retrials: 1 }, down), [[keyOf(B), 2]], 'also where nothing gets well')
   t.strictSame(release({ acquitted: true, yielded: true, retrials: 3 }, down), [], 'for however long')

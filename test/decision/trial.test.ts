@@ -277,9 +277,10 @@ t.test('a node on which everything failed does not rest on it, though kubelet is
   const healthySinceUs = snapshot().now.monotonicUs - 5 * MINUTE_US
   const process = { key: keyOf(B), invocationId: INVOCATION, startedAtUs: healthySinceUs, wasHealthy: true, healthySinceUs }
   const well = { health: health(B, { process: { ...process, unhealthySinceUs: undefined, exits: 0 } }) }
-  const left = (reason: Verdict['reason']) => inTrial({ ...well, ...judged(...others, verdict(B, 'provisional', { reason })) })
-  t.match(nextStep(left('reboots')), { kind: 'activate', target: A })
-  t.match(nextStep(left('crash-loop')), { kind: 'forgive' }, 'unlike on one that kubelet is well with again')
+  const left = (facts: Partial<Verdict>) => inTrial({ ...well, ...judged(...others, verdict(B, 'provisional', facts)) })
+  t.match(nextStep(left({ reason: 'reboots' })), { kind: 'activate', target: A })
+  t.match(nextStep(left({ resetsNode: true })), { kind: 'activate', target: A }, 'nor if it failed in another way since')
+  t.match(nextStep(left({})), { kind: 'forgive' }, 'unlike on one that kubelet is well with again')
   const beforeLocal = { left: [hold(B)], ...wants(C), ...assignedTo(C), lastKnownGood: LOCAL, previous: LOCAL }
   const all = judged(verdict(C, 'provisional'), verdict('local', 'provisional'), verdict(B, 'provisional', { reason: 'reboots' }))
   t.match(nextStep(inTrial({ ...beforeLocal, ...all })), { kind: 'activate', target: 'local' }, 'also where a return to local left it')

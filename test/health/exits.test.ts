@@ -150,12 +150,16 @@ t.test('the exits that one look adds to the log', (t) => {
     ['nothing was known before', undefined, 1, true, [unknown, own]],
   ]
   for (const [what, from, unseen, seen, expected] of cases) t.same(logExits(from, look, key, { unseen, seen }), expected, what)
-  const marked = logExits(before, look, key, { unseen: 2, seen: true, lackedRuntime: true })
+  const marked = logExits(before, look, key, { unseen: 2, seen: true, lackedRuntimeUs: look.nowUs })
   t.same(
     marked.slice(1),
     [former, unknown, own].map((exit) => ({ ...exit, lackedRuntime: true })),
     'without the runtime',
   )
+  const lacking = (from: typeof before) =>
+    logExits(from, look, key, { unseen: 2, seen: true, lackedRuntimeUs: 6 }).map(({ lackedRuntime }) => lackedRuntime === true)
+  t.same(lacking(before).slice(1), [true, false, false], 'which was back before the last of them began')
+  t.same(logExits({ ...before, process: undefined }, look, key, { unseen: 1, seen: false, lackedRuntimeUs: 6 })[1]?.lackedRuntime, true)
   t.equal(logExits(before, look, key, { unseen: 1e9, seen: false }).length, 1 + 10, 'however many systemd counts')
   t.end()
 })

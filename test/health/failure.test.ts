@@ -64,7 +64,7 @@ t.test('what each failure says, and how it is marked', (t) => {
     ],
     [
       'its runtime was silent in that time',
-      failureOf({ ...ILL, wasHealthy: true, lackedRuntime: true }),
+      failureOf({ ...ILL, wasHealthy: true, lackedRuntimeUs: 1 }),
       { reason: 'ill-health', detail: `kubelet was not healthy for 3600 s: ${DETAIL}`, damage: 'transient', doubtful: true },
     ],
     [
@@ -95,7 +95,7 @@ t.test('exits are a doubt where one that counts came without the runtime', (t) =
     ['given up, and that one', failureOf({ exits: 1, recentExits: four.map(without(3)) }, { unit: GIVEN_UP }), true],
     ['given up, and one before', failureOf({ exits: 1, recentExits: four.map(without(2)) }, { unit: GIVEN_UP }), undefined],
     ['given up, and none counts', failureOf({ recentExits: four.map(without(3)) }, { unit: GIVEN_UP }), undefined],
-    ['given up in a gap after which it answers', failureOf({ lackedRuntime: true }, { unit: GIVEN_UP }), true],
+    ['given up in a gap after which it answers', failureOf({ lackedRuntimeUs: 1 }, { unit: GIVEN_UP }), true],
   ]
   for (const [what, actual, expected] of cases) t.match(actual, { reason: 'crash-loop', doubtful: expected }, what)
   t.end()

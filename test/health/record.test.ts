@@ -27,7 +27,7 @@ const FULL: Required<HealthRecord> = {
   lastLateUs: 1,
   restartsAtUs: 1,
   strangerHadPort: true,
-  lackedRuntime: true,
+  lackedRuntimeUs: 1,
   beganExcused: true,
   runtimeDownSinceUs: 1,
   excusedExits: { count: 1, sinceUs: 1 },
