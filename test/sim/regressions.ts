@@ -968,6 +968,19 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true, journal: true },
   },
+  'systemd gives a start up for another unit while the agent is about to restart kubelet': {
+    ...schedule(
+      810035246,
+      ...ASSIGN,
+      [0, { kind: 'systemctl-fails', fault: 'down', seconds: 138 }],
+      [0, { kind: 'runtime-down', seconds: 473, kills: 44 }],
+      [57, { kind: 'dependency-fails', seconds: 360 }],
+      [7, { kind: 'runtime-down', hangs: true, seconds: 655 }],
+      [0, { kind: 'suspend', seconds: 283, halts: false }],
+    ),
+    node: { remembersRuntime: true },
+    crash: { operation: 34, phase: 'after', powerLoss: false },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

@@ -84,8 +84,10 @@ export class RestartInvariant {
       'invariant 5: a restart without a decision',
     )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
-    const { fallback = false } = step.record ?? {}
-    assert(unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
+    const { fallback = false, failed = false } = step.record ?? {}
+    // Of what was not down at the look, `try-restart` is requested: if it is down by now, that starts
+    // nothing.
+    assert(!failed || unit.mayBeStarted(this.#isStartOnRecord), 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
