@@ -1031,6 +1031,63 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [0, { kind: 'unassign' }],
     [0, { kind: 'runtime-down', seconds: 80, kills: 2 }],
   ),
+  'a kubelet that began without its runtime, and never gets healthy, exits long after that is back': {
+    ...schedule(
+      810020624,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'runtime-down', seconds: 237, hangs: true, kills: 57 }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+      [55, { kind: 'restart-kubelet' }],
+      [0, { kind: 'suspend', seconds: 42211, halts: false }],
+    ),
+    node: { remembersRuntime: true },
+  },
+  'a person starts kubelet as late after one boot as after the next': {
+    ...schedule(
+      810025242,
+      ...ASSIGN,
+      [500, { kind: 'reboot' }],
+      [10, { kind: 'dependency-fails', seconds: 40 }],
+      [0, { kind: 'reboot' }],
+      [600, { kind: 'edit', name: 'red', behaviour: 'loses-static-pods' }],
+      [0, { kind: 'reboot' }],
+    ),
+    node: { evidence: true },
+  },
+  'a pod is evicted, and the fallback dies of what a config left': {
+    ...schedule(
+      810024850,
+      [0, { kind: 'runtime-down', seconds: 428, hangs: false, kills: 54 }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 565 }],
+      [199, { kind: 'reword', name: 'red' }],
+      [0, { kind: 'edit', name: 'blue', behaviour: 'good' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [363, { kind: 'reword', name: 'blue' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'api-down', seconds: 3 }],
+      [512, { kind: 'evict', eviction: 2 }],
+      [0, { kind: 'restart-agent', afterSeconds: 58 }],
+      [0, { kind: 'edit', name: 'blue', behaviour: 'good' }],
+      [0, { kind: 'reword', name: 'blue' }],
+      [0, { kind: 'runtime-down', seconds: 273, hangs: false, kills: 60 }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+    ),
+    node: { evidence: true, journal: true },
+  },
+  'systemd gives a start up for another unit while the agent is about to restart kubelet': {
+    ...schedule(
+      810035246,
+      ...ASSIGN,
+      [0, { kind: 'systemctl-fails', fault: 'down', seconds: 138 }],
+      [0, { kind: 'runtime-down', seconds: 473, kills: 44 }],
+      [57, { kind: 'dependency-fails', seconds: 360 }],
+      [7, { kind: 'runtime-down', hangs: true, seconds: 655 }],
+      [0, { kind: 'suspend', seconds: 283, halts: false }],
+    ),
+    node: { remembersRuntime: true },
+    crash: { operation: 34, phase: 'after', powerLoss: false },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
