@@ -99,7 +99,7 @@ export class CauseInvariant implements KubeletObserver {
 
   /** What was amiss may be over when systemd takes the restart at last. */
   #hasCause(verdict: Verdict): boolean {
-    return verdict.state === 'confirmed' || this.#caused.has(verdict.key) || this.#world.troubles.mayHaveEvicted(verdict)
+    return verdict.state === 'confirmed' || this.#caused.has(verdict.key)
   }
 
   /** With kubelet, or with the node: also what the agent may have seen last. */
