@@ -7,7 +7,7 @@
  * no longer.
  */
 
-/** The baseline is asked for in the last minute before a restart. */
+/** The baseline is asked for in the last minute before a restart, and in the look before that. */
 const BASELINE_TAKES_US = 60e6
 
 export class Doubts {
@@ -36,11 +36,15 @@ export class Doubts {
     this.#promoted.clear()
   }
 
-  /** kubelet is restarted from a config to another one, and how the node was before is known. */
-  restarted(from: string, to: string): void {
+  /**
+   * kubelet is restarted from a config to another one, and how the node was before is known.
+   *
+   * @param lookUs how late the agent looks
+   */
+  restarted(from: string, to: string, lookUs: number): void {
     if (this.#promoted.has(to)) return
     const latestUs = Math.max(...[from, to].map((text) => this.#lastUs.get(text) ?? Number.NEGATIVE_INFINITY))
-    if (this.#nowUs() - latestUs > BASELINE_TAKES_US) this.#lastUs.delete(to)
+    if (this.#nowUs() - latestUs > BASELINE_TAKES_US + lookUs) this.#lastUs.delete(to)
   }
 
   /** The clock starts anew. */

@@ -12,6 +12,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { TrialKey } from '../../src/subject/trial-key.ts'
 import { behaviourOf, breaksNode, isOneWay } from './behaviour.ts'
+import { STARVED_US } from './sim-troubles.ts'
 import type { SimWorld } from './sim-world.ts'
 
 /** A kubelet reports within 10 s, and a busy agent looks late. */
@@ -62,7 +63,7 @@ export class EvidenceInvariant {
     // A node that is known not to have been Ready shows nothing of a config that keeps it so.
     const isUnready = behaviourOf(next) === 'not-ready' && nowUs - BASELINE_US < this.#world.troubles.endUs('not-ready')
     if (!isKnown || isUnready || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
-    else doubts.restarted(before.text, next)
+    else doubts.restarted(before.text, next, this.#world.troubles.has('starved') ? STARVED_US : this.#world.lookUs)
     this.#requested = { atUs: nowUs, bootId: clock.now().bootId }
   }
 

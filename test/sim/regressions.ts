@@ -1088,6 +1088,16 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     node: { remembersRuntime: true },
     crash: { operation: 34, phase: 'after', powerLoss: false },
   },
+  'the API server is too busy for a baseline, and the next look of a starved agent is a minute later': {
+    ...schedule(
+      870000610,
+      ...ASSIGN,
+      [400, { kind: 'edit', name: 'red', behaviour: 'refuses-pods' }],
+      [0, { kind: 'trouble', trouble: 'starved', seconds: 500 }],
+      [40, { kind: 'trouble', trouble: 'api-busy', seconds: 60 }],
+    ),
+    node: { evidence: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
