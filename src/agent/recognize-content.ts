@@ -97,9 +97,9 @@ interface Assignment {
 
 /**
  * A new version is compared with what is here, and with what failed: the verdict holds for another
- * wording, too. Not with what was refused: nothing runs it, and the reasons for a refusal name
- * lines of the text. While systemd does not answer, a refusal by any kubelet counts: a version can
- * be assigned then, and once it is, it is recognized no more.
+ * wording, too. Not with what was refused and never ran: nothing runs it, and the reasons for a
+ * refusal name lines of the text. While systemd does not answer, a refusal by any kubelet counts: a
+ * version can be assigned then, and once it is, it is recognized no more.
  */
 export async function recognizeDesired(ports: RecognitionPorts, assignment: Assignment): Promise<void> {
   const { recognize, contentOf, records } = ports
@@ -139,9 +139,11 @@ function listPerhapsRunning({ checkpoints }: RecognitionPorts, { unit, lastProce
   return [{ uid, resourceVersion, kubeletConfigKey: processKey, ...(overlay !== undefined && { overlay }) }]
 }
 
+/** One that has failed before is compared, so that another wording has no more tries than it. */
 function refusedOn(verdicts: ReadonlyMap<TrialKey, Verdict>, unit: UnitState): (content: ContentHash) => boolean {
-  if (unit.kind === 'known') return (content) => verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused'
-  const refused = [...verdicts.values()].filter(({ state }) => state === 'refused').map(({ key }) => contentOfKey(key))
+  const isRefused = (verdict: Verdict | undefined) => verdict?.state === 'refused' && verdict.former === undefined
+  if (unit.kind === 'known') return (content) => isRefused(verdicts.get(trialKey(content, unit.kubeletIdentity)))
+  const refused = [...verdicts.values()].filter(isRefused).map(({ key }) => contentOfKey(key))
   return (content) => refused.includes(content)
 }
 

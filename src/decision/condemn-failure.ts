@@ -63,7 +63,7 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
 }
 
 /**
- * Systemd has taken the restart that answers what this process has shown, and kubelet still stops.
+ * The restart that answers what this process has shown is requested, and kubelet still stops.
  */
 function isMakingWay({ snapshot, unit }: TargetSituation, health: HealthRecord, failed: Failed): boolean {
   const { restartDueUntilUs: dueUntilUs } = health
@@ -126,7 +126,8 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { reason, detail, damage, evidence } = failure
   const retrial = findSuspended(snapshot, key) ?? findFormer(snapshot, key)
   // Rule 42: a config may have killed the runtime, and may be its victim.
-  const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
+  const wasSilent = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
+  const isRuntimes = wasSilent && snapshot.changesRuntime !== true
   const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isRuntimes
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'
@@ -146,7 +147,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
     ...(retrial?.acquitted === true && { acquitted: true }),
     ...((failure.recurring ?? retrial?.recurring) === true && { recurring: true }),
-    ...(retrial !== undefined && isOfResets(retrial) && { resetsNode: true }),
+    ...(retrial !== undefined && isOfResets(retrial) && !hasPassed(snapshot, key) && { resetsNode: true }),
     ...(((failure.anyKubelet ?? retrial?.anyKubelet) === true || hasFailedAsOthers(snapshot, key)) && { anyKubelet: true }),
   }
 }

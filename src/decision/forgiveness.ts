@@ -13,10 +13,11 @@ import { isOfResets, type Verdict } from './verdict.ts'
 
 /** For how long a fallback is healthy before each of the times that a config is tried again. */
 export const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
+const MOST_TRIES = PAUSES_US.length
 
 /** Whether it may still turn out that the node was at fault. */
 export function isOpen(verdict: Verdict): boolean {
-  return verdict.state === 'provisional' && (!isOfResets(verdict) || (verdict.retrials ?? 0) < PAUSES_US.length)
+  return verdict.state === 'provisional' && (!isOfResets(verdict) || (verdict.retrials ?? 0) < MOST_TRIES)
 }
 
 interface ForgivenessContext {

@@ -126,7 +126,7 @@ function isYoung(snapshot: Snapshot, createdMs: number | undefined): boolean {
 /**
  * Whether other nodes are told of a verdict: of a failure that a healthy fallback has confirmed, or
  * of damage that cannot be undone. A provisional verdict may be the node's own fault, and is
- * forgiven then; a config that preflight refused was never started. Nor are they told of a config
+ * forgiven then; a refusal says nothing of how kubelet runs with it. Nor are they told of a config
  * that this node's own overlay broke.
  */
 function isForOthers({ state, damage }: Verdict, staging: Staging, staged: StagedContent): boolean {

@@ -44,9 +44,9 @@ export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> 
 /**
  * The agent's memory of one content on one kubelet (binary, flags and drop-ins).
  *
- * `refused`: preflight refused it, and kubelet never ran it. `provisional`: it failed, but no
- * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator
- * rolled it back.
+ * `refused`: preflight refused it; if kubelet ran it before, `former` has what it failed with.
+ * `provisional`: it failed, but no fallback has been healthy since. `confirmed`: it failed and a
+ * fallback did not, or an operator rolled it back.
  */
 const FIELDS = {
   key: isTrialKey,
@@ -180,7 +180,7 @@ export function isOfResets({ reason, resetsNode }: Verdict): boolean {
   return reason === 'reboots' || resetsNode === true
 }
 
-/** Whether the config failed while kubelet ran it, or was rolled back: not one that was refused. */
+/** Whether the verdict in force is of a failure while kubelet ran the config, or of a rollback. */
 export function isOfFailure(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && verdict.state !== 'refused'
 }
@@ -252,8 +252,11 @@ interface Remembered {
 export function findFormer({ verdicts, suspendedVerdicts }: Remembered, key: TrialKey): Verdict | undefined {
   const verdict = verdicts.get(key) ?? suspendedVerdicts.get(key)
   if (verdict?.state === 'provisional') return verdict
+  const isOfAny = (each: Verdict) =>
+    each.former !== undefined && holdsOnAnyKubelet(each.former) && contentOfKey(each.key) === contentOfKey(key)
+  const { former } = verdict ?? [...verdicts.values()].find(isOfAny) ?? {}
   // Kubelet may be known by another name since.
-  return verdict?.former && { ...verdict.former, key }
+  return former && { ...former, key }
 }
 
 /**

@@ -115,7 +115,7 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
   const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
   const countsExcused = !interval.gap && ofContent?.startedSinceUs !== undefined && sample.portTaken === undefined
   const lackedRuntimeUs = mayLackRuntime(fold) ? nowUs : known?.lackedRuntimeUs
-  const former = excused.subject ? undefined : findFormer(fold)
+  const former = excused.subject ? undefined : findFormerProcess(fold)
   const ofFormer = former && {
     unseen: news.unseen - unseen,
     seen: hasExited && !excused.down && unit.invocationId === former.invocationId,
@@ -191,7 +191,7 @@ function isOfWhatRanLast(known: (Starts & Process) | undefined, unit: KnownUnit)
  * The process of the same content that was started as another kubelet than is installed: its exit
  * is charged to it.
  */
-function findFormer({ known, subject, interval }: Fold<Process>): ProcessHealth | undefined {
+function findFormerProcess({ known, subject, interval }: Fold<Process>): ProcessHealth | undefined {
   const process = known?.process
   if (process === undefined || process.key === subject || interval.gap) return undefined
   return contentOfKey(process.key) === contentOfKey(subject) ? process : undefined
@@ -225,26 +225,17 @@ export function logExits(
   // The first of them is that of the process which the last look found alive.
   const ended = before !== undefined && unseen > 0 && isAlive(before) ? [before] : []
   const count = Math.min(EXITS_THAT_FAIL, unseen - ended.length)
-  const markOf = (startedAtUs: number) => (lackedRuntimeUs !== undefined && startedAtUs <= lackedRuntimeUs ? { lackedRuntime: true } : {})
+  const { startedAtUs, killedBy } = unit
+  const markOf = (sinceUs: number) => (lackedRuntimeUs !== undefined && sinceUs <= lackedRuntimeUs ? { lackedRuntime: true } : {})
+  const last = { key, invocationId: unit.invocationId, startedAtUs, atUs, killedBy, ...markOf(startedAtUs) }
   return keepLatest([
     ...log,
     ...ended.map(({ invocationId, process }): KubeletExit => {
-      const startedAtUs = process?.invocationId === invocationId ? process.startedAtUs : undefined
-      return { key, invocationId, startedAtUs, atUs, ...markOf(startedAtUs ?? 0) }
+      const sinceUs = process?.invocationId === invocationId ? process.startedAtUs : undefined
+      return { key, invocationId, startedAtUs: sinceUs, atUs, ...markOf(sinceUs ?? 0) }
     }),
     ...Array.from({ length: count }, (): KubeletExit => ({ key, invocationId: '', atUs, ...markOf(atUs) })),
-    ...(seen
-      ? [
-          {
-            key,
-            invocationId: unit.invocationId,
-            startedAtUs: unit.startedAtUs,
-            atUs,
-            killedBy: unit.killedBy,
-            ...markOf(unit.startedAtUs),
-          },
-        ]
-      : []),
+    ...(seen ? [last] : []),
   ])
 }
 

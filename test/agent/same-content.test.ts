@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The same config in other bytes: a comment, quotes or the order of keys has changed. */
 import t, { type Test } from 'tap'
-import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
+import { ContentRecognizer, type RecognitionPorts, recognizeDesired } from '../../src/agent/recognize-content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { A, A_EDITED, B, keyOf, MINUTE_US, SECOND_US, verdict } from '../decision/snapshots.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import { A, A_EDITED, B, contentOf, hold, judged, keyOf, MINUTE_US, SECOND_US, unit, verdict, wants } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
 const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\nserializeImagePulls: false\n'
 const COMMENTED = `# the same\n${TEXT.replace('maxPods: 50', '"maxPods": 50')}`
 const OTHER = TEXT.replace('50', '51')
+const NOTHING_KEPT = { list: () => [], content: () => undefined }
 
 async function running(text: string, minutes: number): Promise<SmallWorld> {
   const world = new SmallWorld()
@@ -240,6 +242,20 @@ t.test('a wording that preflight once refused is compared all the same', async (
   await world.run(MINUTE_US)
   restarts(t, world, 2)
   t.match(world.record('last-known-good'), { resourceVersion: '3' })
+})
+
+t.test('a wording is compared with a refused one that had failed before', async (t) => {
+  const comparedFor = async (facts: Partial<Verdict>) => {
+    const files: unknown[] = []
+    const recognize: RecognitionPorts['recognize'] = async (_data, _key, others) => void files.push(...others)
+    const { verdicts = new Map() } = judged(verdict(B, 'refused', facts))
+    const ports = { recognize, contentOf: () => contentOf(A_EDITED), records: { verdicts: () => verdicts }, checkpoints: NOTHING_KEPT }
+    const { desired } = wants(A_EDITED)
+    await recognizeDesired(ports, { desired, unit: unit(), running: { kind: 'none' }, held: [hold(A)], lastProcess: undefined })
+    return files
+  }
+  t.same(await comparedFor({}), [A])
+  t.same(await comparedFor({ former: verdict(B, 'provisional', { reason: 'reboots', retrials: 1 }) }), [A, B], 'its tries count for both')
 })
 
 t.test('the records of an agent that compared bytes hold', async (t) => {

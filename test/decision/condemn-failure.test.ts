@@ -319,6 +319,8 @@ t.test('a verdict is doubtful where the config had worked, or something else may
   ]
   for (const [why, facts, failure] of doubtful) t.match(judge(facts, failure), { doubtful: true }, why)
   t.equal(judge().doubtful, undefined)
+  const silent = { health: health(B, { runtimeDownSinceUs: NOW_US - SECOND_US }) }
+  t.equal(judge({ ...silent, changesRuntime: true }).doubtful, undefined, 'it names another runtime than the one that is silent')
   t.equal(judge({ health: undefined }).doubtful, undefined, 'nothing is known of its health')
   t.equal(judge({ proven: keyOf(B), lastKnownGood: hold(B), ...tried({}) }).doubtful, undefined, 'it has been tried again since it worked')
   t.equal(judge({ lastKnownGood: hold('local') }, {}, LOCAL).doubtful, undefined, 'local is never promoted')
@@ -335,6 +337,12 @@ t.test('a verdict keeps what an earlier try has shown', async (t) => {
   for (const facts of [{ recurring: true }, { anyKubelet: true }, { evidence: 'lease' }] as const) t.match(judge({}, facts), facts)
   for (const resets of [{ reason: 'reboots' }, { resetsNode: true }] as const) t.match(judge(tried(resets)), { resetsNode: true })
   t.equal(judge(tried({})).resetsNode, undefined)
+  t.equal(judge({ ...tried({ reason: 'reboots' }), proven: keyOf(B) }).resetsNode, undefined, 'it has passed a trial without them since')
+  const former = verdict(B, 'provisional', { ...known, key: keyOf(B, 'kubelet-0') })
+  const before = (facts: Partial<Verdict>) =>
+    judge(judged(verdict(B, 'refused', { key: keyOf(B, 'kubelet-0'), former: { ...former, ...facts } })))
+  t.match(before({}), known, 'and where another kubelet than the present one refused it')
+  t.match(before({ anyKubelet: undefined }), none, 'unless it failed on that one alone')
 })
 
 t.test('a verdict on local names the local config that kubelet was started with', async (t) => {
