@@ -196,6 +196,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "running.kind === 'known' -> true in if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {",
       NARROWS,
     ],
+    ['failure !== undefined -> true in if (failure !== undefined) return failure', 'there is a single rule'],
     [
       '[] -> ["Stryker was here"] in const later = trialBoots?.content === contentOfKey(key) ? trialBoots.boots.slice(1) : []',
       'a text has no time, so that it is not recent',

@@ -132,17 +132,26 @@ function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots |
   return assignedContent === undefined || assignedContent === trialBoots?.content ? trialBoots : undefined
 }
 
-/**
- * Too many reboots have cut the trial short. By these a trial fails although neither the health of
- * kubelet nor the evidence says so. Something else may have rebooted the node.
- */
-export function findTrialFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
-  if (!isOnTrial(snapshot, key)) return undefined
+/** Too many reboots have cut the trial short. Something else may have rebooted the node. */
+function findRebootFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
   const suspended = findSuspended(snapshot, key)
   const isRetrial = suspended !== undefined && isOfResets(suspended)
   const count = countReboots(snapshot, key)
   if (count < (isRetrial ? TOO_MANY_IN_RETRIAL : TOO_MANY_REBOOTS)) return undefined
   return { reason: 'reboots', detail: `the node was rebooted ${count} times in its trial`, damage: 'transient', doubtful: true }
+}
+
+/** By which a trial fails although neither the health of kubelet nor the evidence says so. */
+const TRIAL_RULES: readonly ((snapshot: Snapshot, key: TrialKey) => ConfigFailure | undefined)[] = [findRebootFailure]
+
+/** Of the first rule that applies. */
+export function findTrialFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
+  if (!isOnTrial(snapshot, key)) return undefined
+  for (const rule of TRIAL_RULES) {
+    const failure = rule(snapshot, key)
+    if (failure !== undefined) return failure
+  }
+  return undefined
 }
 
 /** For messages. A single reboot is not worth one. */
