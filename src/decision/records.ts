@@ -88,6 +88,8 @@ export const isRestartRecord = shape({
   atUs: isNumber,
   target: isTrialKey,
   fallback: isFlag,
+  /** Nothing has failed: the config goes on while the assigned one waits, or was refused. */
+  goesOn: optional(isFlag),
   /**
    * The restart is no fallback, and exempt from the hourly limit all the same. See
    * `restart-limit.ts`.

@@ -200,7 +200,8 @@ function requestRestart(
     const untilUs = findLimitEndUs(snapshot, thisBoot)
     if (untilUs !== undefined) return { kind: 'limit', untilUs }
   }
-  const request = { bootId: now.bootId, atUs: now.monotonicUs, target: target.key, fallback, ...(exempt && { exempt }) }
+  const kind = { fallback, ...(fallback && target.goesOn && { goesOn: true }), ...(exempt && { exempt }) }
+  const request = { bootId: now.bootId, atUs: now.monotonicUs, target: target.key, ...kind }
   return { kind: 'restart', record: { ...request, invocationBefore: unit.invocationId, failed, outcome: undefined } }
 }
 

@@ -180,7 +180,8 @@ export function isPutBack(snapshot: Ground, unit: KnownUnit): boolean {
 function mayGoOn({ lastKnownGood, restarts, now }: Ground, unit: KnownUnit, { source, content }: HeldSource): boolean {
   if (content === undefined || content === lastKnownGood.content) return content !== undefined
   const last = restarts.at(-1)
-  const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(content, unit.kubeletIdentity)
+  const isOfBoot = last?.bootId === now.bootId && last.target === trialKey(content, unit.kubeletIdentity)
+  const hasFallenBack = isOfBoot && last.fallback && last.goesOn !== true
   return source !== 'local' && !hasFallenBack
 }
 

@@ -147,6 +147,26 @@ t.test('what hangs is left for what kubelet starts with next, whatever the wante
   t.match(decide({ ...onUpgraded, ...hangs(B, SECOND_US, upgraded) }), { kind: 'wait', phase: 'drain' }, 'which is not started at once')
 })
 
+t.test('what goes on in a pause goes on after the agent has started it, too', async (t) => {
+  const { running } = runs(A)
+  if (running?.kind !== 'known') throw new Error('it runs')
+  const channelState = { channel: 'label' as const, paused: { on: 'ConfigMap' as const, by: 'label' }, problem: undefined }
+  const paused = { ...wants(B), desired: { ...wants(B).desired, channelState }, recordedChannelState: channelState }
+  const lastProcess = { content: contentOf(A), kubeletIdentity: KUBELET, invocationId: running.invocationId }
+  const waiting = { ...READY_FOR_B, ...assignedTo(B), ...paused, ...startsWith(A), lastKnownGood: hold('local'), proven: undefined }
+  const started = decide({ ...waiting, ...runsNothing('exited'), health: health(A, { lastProcess }) })
+  t.match(started, { kind: 'restart', to: A, record: { fallback: true, goesOn: true } })
+  if (started.kind !== 'restart') return
+  const restarts = [{ ...started.record, outcome: { ok: true as const, detail: '' } }]
+  t.match(decide({ ...waiting, ...runs(A), health: health(A), restarts }), { kind: 'prove', key: keyOf(A) }, 'and its trial too')
+  const fallen = restarts.map((record) => ({ ...record, goesOn: undefined }))
+  t.match(
+    decide({ ...waiting, ...runs(A), health: health(A), restarts: fallen }),
+    { kind: 'activate', target: 'local' },
+    'no fallback does',
+  )
+})
+
 t.test('a kubelet that is down is started with what is in place, whatever the wanted config waits for', async (t) => {
   const { running } = runs(A)
   if (running?.kind !== 'known') throw new Error('it runs')
