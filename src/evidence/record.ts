@@ -119,9 +119,9 @@ function followBaseline(record: EvidenceRecord | undefined, running: KnownRunnin
  * have no trial.
  */
 function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
-  const { content, key } = running
+  const { content, key, invocationId } = running
   if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven || key === baseline.candidate) return baseline
-  const isNext = process?.invocationId === baseline.invocationId
+  const isNext = process?.invocationId === baseline.invocationId && invocationId !== baseline.invocationId
   return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key, changed: undefined } : baseline
 }
 
