@@ -25,7 +25,7 @@ import { CONDEMNED } from './staging.ts'
 import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { findSuspended, type Verdict } from './verdict.ts'
+import { findSuspended, findVerdict, type Verdict } from './verdict.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -198,7 +198,7 @@ const EFFECTS: EffectsOf = {
       kind: 'activate',
       target,
       wiring,
-      orElseLocal: fallback === undefined && target !== 'local' && !mayBeInPlace(snapshot, target),
+      orElseLocal: fallback === undefined && target !== 'local' && !mayBeInPlace(snapshot, target) && !isNextSound(snapshot),
       isRewording: isRewordingInPlace(snapshot, target),
       runsIn: findRunsIn(snapshot, target),
     },
@@ -294,6 +294,14 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
   const { nextStart } = snapshot
   if (target === 'local' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return false
   return nextStart.held.content === findContent(snapshot, target)
+}
+
+/** What kubelet starts with next runs, and has not failed: local would be no better. */
+function isNextSound(snapshot: Snapshot): boolean {
+  const { nextStart, running, unit } = snapshot
+  if (nextStart.kind === 'unknown' || running.kind !== 'known' || unit.kind === 'unknown') return false
+  const { content } = nextStart.held
+  return content !== undefined && content === running.content && findVerdict(snapshot, content, unit) === undefined
 }
 
 /** Kubelet runs it, and nothing tells that something else is in place. */

@@ -22,6 +22,7 @@ import {
   health,
   hold,
   inTrial,
+  judged,
   keyOf,
   READY,
   restartTo,
@@ -419,13 +420,15 @@ t.test('what a step writes, in order', async (t) => {
     [{ kind: 'record-boot', trialBoots: boots }, snapshot(), [put('trial-boots', boots)]],
     [{ kind: 'preflight', source: B }, snapshot(), [{ kind: 'run-preflight', step: { kind: 'preflight', source: B } }]],
     [{ kind: 'activate', target: B, fallback: A, wiring: READY }, snapshot(), [staged, activates(B)]],
-    [{ kind: 'activate', target: B, fallback: undefined, wiring: READY }, snapshot(), [activates(B, { orElseLocal: true })]],
-    [{ kind: 'activate', target: A, fallback: undefined, wiring: READY }, snapshot(lostNext), [activates(A)]],
     [
-      { kind: 'activate', target: A, fallback: undefined, wiring: READY },
-      snapshot(),
-      [activates(A, { orElseLocal: true, isRewording: true })],
+      { kind: 'activate', target: B, fallback: undefined, wiring: READY },
+      snapshot(judged(verdict(A, 'provisional'))),
+      [activates(B, { orElseLocal: true })],
     ],
+    // Local would be no better than what runs.
+    [{ kind: 'activate', target: B, fallback: undefined, wiring: READY }, snapshot(), [activates(B)]],
+    [{ kind: 'activate', target: A, fallback: undefined, wiring: READY }, snapshot(lostNext), [activates(A)]],
+    [{ kind: 'activate', target: A, fallback: undefined, wiring: READY }, snapshot(), [activates(A, { isRewording: true })]],
     [{ kind: 'record-channel', channelState: { channel: 'label' } }, snapshot(), [put('channel-state', { channel: 'label' })]],
     [
       { kind: 'reset-to-local', from: A, shared: false },
