@@ -32,8 +32,7 @@ commas; the file also takes a YAML list. Write an empty value as \`""\`.
 
 On SIGHUP (\`systemctl reload kubelet-cfg-agent\`), a running agent rereads its settings. Those with "yes" in
 the column SIGHUP take effect then, the others when the agent starts. The reload fails, and changes nothing,
-where the file or the environment has a mistake. It does not see flags that you added to \`ExecStart=\` of the
-unit: put settings into the file.
+where the file or the environment has a mistake. It reads no flags of the unit's \`ExecStart=\`: use the file.
 
 ${groups.join('\n')}`
 }

@@ -1075,7 +1075,7 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true, journal: true },
   },
-  'systemd gives a start up for another unit while the agent is about to restart kubelet': {
+  'a start of systemd comes to nothing in the pass that first sees what it restarts': {
     ...schedule(
       810035246,
       ...ASSIGN,

@@ -100,6 +100,10 @@ export class SimUnit implements Unit, HealthProbe {
   #isLeftStopped = false
   /** Of what kubelet is started with while no agent has seen what was lost. */
   #lost: Pick<SimProcess, 'isUntraceable' | 'isRenamed'> | undefined
+  /** By the agent in the present pass, which waits for its container runtime after that. */
+  #shownOf: string | undefined
+  /** A start of systemd's came to nothing in a pass that has seen what it restarts. */
+  #isBeingSeen = false
   #downCause: DownCause = 'boot'
   #down = { activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 }
   #dependencyFailedUs: number | undefined
@@ -149,10 +153,11 @@ export class SimUnit implements Unit, HealthProbe {
 
   /**
    * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
-   * agent's own for all that systemd shows, since one of the agent's is still owed, or on record.
+   * agent's own for all that systemd shows, since one of the agent's is still owed, or on record. Or
+   * it is systemd's, and the agent may have seen that.
    */
   mayBeStarted(isOnRecord: boolean): boolean {
-    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord)
+    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord || this.#isBeingSeen)
     return !this.isStoppedByOperator || (isUntold && this.barred !== 'masked')
   }
 
@@ -216,6 +221,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.runtime.agentStarted()
     this.#held = undefined
     this.#lost = undefined
+    this.#shownOf = undefined
     if (!this.#world.kind.signals) return
     this.signals.listen()
     const now = () => ({ bootId: '', monotonicUs: this.#world.nowUs(), wallMs: 0 })
@@ -228,6 +234,7 @@ export class SimUnit implements Unit, HealthProbe {
     const held = found?.invocationId === this.invocationId ? found : undefined
     if (held === undefined && this.systemctl.fault === 'down') return { kind: 'unknown', detail: 'systemctl: connection timed out' }
     const shown = held ?? this.#show()
+    this.#shownOf = shown.invocationId
     if (held === undefined && shown.activity === 'running') this.#held?.begin().keep(shown)
     const { localPath, wiring } = this.#world
     return {
@@ -411,6 +418,7 @@ export class SimUnit implements Unit, HealthProbe {
     // By NRestarts alone a start of systemd's is told from a person's, and only where a look has
     // shown how often it had restarted kubelet when this process was there.
     const isUntold = this.#starter === 'systemd' && !this.#world.isSeen(this.invocationId)
+    this.#isBeingSeen = isUntold && this.#shownOf === this.invocationId
     this.#stop()
     this.#dependencyFailedUs = this.#world.nowUs() + 2
     this.#isLeftStopped = false
