@@ -532,7 +532,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
     ["nextStart.kind !== 'known' -> false in if (nextStart.kind !== 'known') return undefined", HOLDS_NOTHING],
     [
-      "nextStart.kind === 'known' -> true in const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined",
+      "nextStart.kind !== 'known' -> false in return nextStart.kind !== 'known' || isPutBack(snapshot, unit) ? undefined : nextStart.held",
       HOLDS_NOTHING,
     ],
     [
@@ -541,7 +541,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
     ['[] -> ["Stryker was here"] in const own = goingOn === undefined ? [] : [goingOn]', NO_SOURCE],
     [
-      "candidate.verdict?.state -> candidate.verdict.state in const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')",
+      "verdict?.state -> verdict.state in const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional' && !isOfResets(verdict))",
       EACH_JUDGED,
     ],
     [
