@@ -296,7 +296,7 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
   return nextStart.held.content === findContent(snapshot, target)
 }
 
-/** What kubelet starts with next runs, and has not failed: local would be no better. */
+/** Kubelet runs the config of its next start, which has not failed: local would be no better. */
 function isNextSound(snapshot: Snapshot): boolean {
   const { nextStart, running, unit } = snapshot
   if (nextStart.kind === 'unknown' || running.kind !== 'known' || unit.kind === 'unknown') return false

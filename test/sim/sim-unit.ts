@@ -153,8 +153,8 @@ export class SimUnit implements Unit, HealthProbe {
 
   /**
    * Whether the agent may start it: nobody has stopped it, or a start has failed that is the
-   * agent's own for all that systemd shows, since one of the agent's is still owed, or on record. Or
-   * it is systemd's, and the agent may have seen that.
+   * agent's own for all that systemd shows, since one of the agent's is still owed, or on record.
+   * Or it is systemd's, and the agent may have seen that.
    */
   mayBeStarted(isOnRecord: boolean): boolean {
     const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord || this.#isBeingSeen)
