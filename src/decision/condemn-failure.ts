@@ -62,9 +62,7 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
   return failure && answerFailure(situation, failed, failure, health)
 }
 
-/**
- * The restart that answers what this process has shown is requested, and kubelet still stops.
- */
+/** Whether the restart that ends this process is requested, and kubelet still stops. */
 function isMakingWay({ snapshot, unit }: TargetSituation, health: HealthRecord, failed: Failed): boolean {
   const { restartDueUntilUs: dueUntilUs } = health
   const isDue = dueUntilUs !== undefined && snapshot.now.monotonicUs < dueUntilUs

@@ -30,7 +30,7 @@ interface ForgivenessContext {
 /**
  * A config that never passed a trial here may have left a file that made the others fail. So its
  * verdict is suspended and not dropped: it has no more tries than a config that had proved itself.
- * That it is in doubt proves nothing.
+ * A doubt about its failure does not change that.
  */
 export function forgiveOnce(
   snapshot: Snapshot,

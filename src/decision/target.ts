@@ -151,8 +151,8 @@ function findOwn(snapshot: Ground, unit: KnownUnit): HeldSource | undefined {
 }
 
 /**
- * The same where a refusal sends the node to its fallbacks, and each of them has failed: what has
- * not failed goes on.
+ * The config that goes on where a refusal sends the node to its fallbacks, and each of them has
+ * failed: the running config, or else that of the next start, if it has not failed.
  */
 function findNotFailed(snapshot: Ground, unit: KnownUnit, candidates: readonly Candidate[]): HeldSource | undefined {
   if (candidates[0]?.verdict?.state !== 'refused' || candidates.some(({ verdict }) => verdict === undefined)) return undefined
