@@ -125,7 +125,7 @@ function addAnchor(anchors: Set<string>, heading: string): void {
 }
 
 /** As GitHub makes the anchor of a heading: lower case, spaces to dashes, no punctuation. */
-function slugOf(heading: string): string {
+export function slugOf(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
