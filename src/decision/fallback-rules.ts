@@ -140,7 +140,8 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const { health, now, policy, runtimeUp } = snapshot
   const restsOn = findRest(situation)
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
-  if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
+  // By content: with a varying identity, each start is another subject.
+  if (now.monotonicUs - (health.contentSinceUs ?? health.subjectSinceUs) < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict !== undefined && isOpen(verdict) ? [verdict] : []))
   // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)
