@@ -1098,6 +1098,27 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true },
   },
+  'every config has failed, and the node rests on the one that keeps the runtime down': {
+    ...schedule(
+      810077960,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [4, { kind: 'runtime-down', hangs: true, seconds: 878 }],
+      [0, { kind: 'recreate-node' }],
+    ),
+    node: { evidence: true, remembersRuntime: true },
+  },
+  'a machine goes on hours later, and the last answer was that its Node had not been Ready for long': {
+    ...schedule(
+      810077822,
+      ...ASSIGN,
+      [53, { kind: 'dependency-fails', seconds: 51, at: 'exit' }],
+      [151, { kind: 'trouble', trouble: 'not-ready', seconds: 505 }],
+      [85, { kind: 'trouble', trouble: 'starved', seconds: 513 }],
+      [234, { kind: 'suspend', seconds: 30022, halts: false }],
+    ),
+    node: { evidence: true, parts: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
