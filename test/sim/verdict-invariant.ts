@@ -123,7 +123,7 @@ export class VerdictInvariant implements KubeletObserver {
     // For all that a look can show, it was healthy for a whole trial.
     const healthyUs = Math.min(nowUs, process.unhealthyFromUs) - process.healthyFromUs
     if (healthyUs > this.#world.policy.trialUs + 4 * this.#world.lookUs)
-      this.#change(process.text, { exits: this.#of(process.text).exits.map(end) })
+      this.#change(process.text, { exits: this.#of(process.text).exits.map(excuse) })
   }
 
   #checkFailure(source: Verdict['source'], failure: Failure): void {
@@ -231,7 +231,7 @@ export class VerdictInvariant implements KubeletObserver {
   }
 }
 
-function end(exit: Exit): Exit {
+function excuse(exit: Exit): Exit {
   return { ...exit, isExcused: true, isOver: true }
 }
 
