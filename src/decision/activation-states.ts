@@ -202,10 +202,11 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const next = asCandidate(nextStart.held, unit)
     const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
-    const mustGo = verdict !== undefined || isLost || isPutBack(snapshot, unit)
-    const refuge = mustGo ? findRefuge(situation, wiring, next) : undefined
-    if (refuge !== undefined) return refuge
     const mustLeave = mustLeaveProcess(situation, next)
+    // What runs is put in place again in a moment.
+    const isLocals = isPutBack(snapshot, unit) && (mustLeave || !isRunning(situation))
+    const refuge = verdict !== undefined || isLost || isLocals ? findRefuge(situation, wiring, next) : undefined
+    if (refuge !== undefined) return refuge
     // As a stand-in for what is assigned, local is not the administrator's alone.
     const inPlace = { ...target, ...next, verdict, fallback: mustLeave || next.source === 'local' }
     // Kubelet could not start from a checkpoint that is lost.
