@@ -35,7 +35,7 @@ import type { Snapshot } from './snapshot.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Step, Wait } from './step.ts'
 import { isPutBack, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
-import { findVerdict } from './verdict.ts'
+import { findVerdict, isOfFailure } from './verdict.ts'
 import { failedLately, findSpreadTurn, type SpreadTurn, wait } from './wait.ts'
 import { describeStay, findStartObstacle } from './why-down.ts'
 import { isWellAgain, isWorthKeeping } from './worth-keeping.ts'
@@ -202,10 +202,11 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const next = asCandidate(nextStart.held, unit)
     const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
-    const mustGo = verdict !== undefined || isLost || isPutBack(snapshot, unit)
-    const refuge = mustGo ? findRefuge(situation, wiring, next) : undefined
-    if (refuge !== undefined) return refuge
     const mustLeave = mustLeaveProcess(situation, next)
+    // What runs is put in place again in a moment.
+    const isLocals = isPutBack(snapshot, unit) && (mustLeave || !isRunning(situation))
+    const refuge = verdict !== undefined || isLost || isLocals ? findRefuge(situation, wiring, next) : undefined
+    if (refuge !== undefined) return refuge
     // As a stand-in for what is assigned, local is not the administrator's alone.
     const inPlace = { ...target, ...next, verdict, fallback: mustLeave || next.source === 'local' }
     // Kubelet could not start from a checkpoint that is lost.
@@ -283,14 +284,15 @@ const GO = { kind: 'go' } as const
 
 /**
  * The spread is for changes that nodes share, and for what is computed, on a healthy node. A
- * fallback, a new version of the same content, a kubelet that fails or is left down, and a reset on
- * the node never wait.
+ * fallback, a new version of the same content, what replaces a config that has failed, a kubelet
+ * that is left down, and a reset on the node never wait.
  */
 function spreadTurnOf(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation) || needsStart(unit.activity)) return GO
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return GO
+  if (isOfFailure(findVerdict(snapshot, asCandidate(nextStart.held, unit).content, unit))) return GO
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return GO
   const turn = findSpreadTurn(snapshot, target.source)
   if (turn.kind === 'go' || turn.isOfFacts === true) return turn

@@ -12,7 +12,7 @@ import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { findNodePause, findPause } from './find-pause.ts'
-import { forgiveOnce, isOpen, PAUSES_US } from './forgiveness.ts'
+import { forgiveOnce, isForgivenSuspect, isOpen, PAUSES_US } from './forgiveness.ts'
 import { isLocalAssigned } from './left.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -61,7 +61,8 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   const blamed = findBlamed(target, candidates)
   // Another config that is healthy for a minute says nothing of one that is healthy for longer
   // before it exits, nor of one with which the node resets.
-  const mayBeNodes = (verdict: Verdict) => target.atFault || (verdict.recurring !== true && !isOfResets(verdict))
+  const mayBeNodes = (verdict: Verdict) =>
+    target.atFault || (verdict.recurring !== true && !isOfResets(verdict) && !isForgivenSuspect(snapshot, verdict))
   const provisional = suspects.filter((verdict) => isOpen(verdict) && mayBeNodes(verdict) && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
@@ -143,7 +144,8 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || health?.subject !== restsOn) return undefined
   // After a while, the node may rest on the very config that keeps the runtime down.
   if (runtimeUp === false && isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
-  if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
+  // By content: with a varying identity, each start is another subject.
+  if (now.monotonicUs - (health.contentSinceUs ?? health.subjectSinceUs) < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict !== undefined && isOpen(verdict) ? [verdict] : []))
   // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)

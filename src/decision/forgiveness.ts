@@ -20,6 +20,14 @@ export function isOpen(verdict: Verdict): boolean {
   return verdict.state === 'provisional' && (!isOfResets(verdict) || (verdict.retrials ?? 0) < MOST_TRIES)
 }
 
+/**
+ * Whether the config was forgiven already, and never passed a trial here. It may have left what the
+ * others failed with, so another one that is well says nothing of it.
+ */
+export function isForgivenSuspect(snapshot: Snapshot, { key, acquitted }: Verdict): boolean {
+  return acquitted === true && !hasEverPassed(snapshot, { key, content: contentOfKey(key) })
+}
+
 interface ForgivenessContext {
   /** With which kubelet is healthy now. undefined: with none. */
   readonly healthy?: TrialKey

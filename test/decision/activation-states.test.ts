@@ -198,6 +198,31 @@ t.test('a kubelet that is down is started with what is in place, whatever the wa
   )
 })
 
+t.test('a kubelet that runs gets no local config as its next start that somebody has put back', async (t) => {
+  const waiting = { ...wants(B), ...assignedTo(B), accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]), ...startsWith('local') }
+  const { running } = runs(A)
+  if (running?.kind !== 'known') throw new Error('it runs')
+  const process = { ...running, wasHealthy: true, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 2 * MINUTE_US, exits: 0 }
+  const hangs = { ...runs(A), health: health('local', { process }) }
+  t.match(decide({ ...waiting, ...hangs }), { kind: 'activate', target: A }, 'it hangs')
+  t.match(decide({ ...waiting, ...runs(A), health: health(A) }), { kind: 'activate', target: A }, 'it is well, and may exit')
+  const damaged = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
+  t.match(
+    decide({ ...waiting, ...hangs, ...damaged, desired: { kind: 'unknown', detail: '' } }),
+    { kind: 'activate', target: A },
+    'no record',
+  )
+  t.match(decide({ ...waiting, ...runs('local'), health: health('local') }), { kind: 'wait' }, 'local that runs stays')
+  const troubles = [{ step: 'activate' as const, about: describeSource(B), detail: 'unsettled', retryAtUs: NOW_US + SECOND_US }]
+  const wanted = { ...wants(B), ...assignedTo(B), ...startsWith('local'), ...runs(B), health: health(B), troubles }
+  t.match(decide(wanted), { kind: 'wait' }, 'what runs is put in place itself')
+  t.match(
+    decide({ ...waiting, ...hangs, ...judged(verdict(A, 'provisional')) }),
+    { kind: 'restart', to: 'local' },
+    'and one for which A failed',
+  )
+})
+
 t.test('a kubelet that is down is not started with a local config that somebody has put back', async (t) => {
   const waiting = { ...wants(B), ...assignedTo(B), accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]), health: health(A) }
   for (const activity of ['exited', 'left-down', 'auto-restart', 'failed'] as const) {

@@ -317,6 +317,18 @@ t.test('a config with which the node resets is let go a few times only, though t
   t.not(beside({ reason: 'reboots' }).kind, 'forgive', 'nor is it at all since another one is well')
 })
 
+t.test('what never passed a trial here is forgiven once, however often another config is well', async (t) => {
+  const beside = (facts: Partial<Verdict>, more: Partial<Snapshot> = {}) =>
+    nextStep(inTrial({ left: [hold(C)], lastKnownGood: LOCAL, previous: LOCAL, ...more, ...judged(verdict(C, 'provisional', facts)) }))
+  const well = { ...runs(B), health: health(B) }
+  const forgotten = { kind: 'forgive', drop: [keyOf(C)] } as const
+  t.match(beside({}, well), forgotten)
+  const again = { acquitted: true, doubtful: true, retrials: 1 } as const
+  t.not(beside(again, well).kind, 'forgive', 'it may have left what the others failed with')
+  t.match(beside(again, { ...well, previous: hold(C) }), forgotten, 'what passed one is forgiven each time')
+  t.match(beside(again, { ...well, proven: keyOf(C) }), forgotten, 'also the last that did')
+})
+
 type Facts = Partial<Snapshot>
 
 const FAILED = verdict('local', 'provisional', { localConfig: 'old' })

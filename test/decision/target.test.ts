@@ -67,7 +67,8 @@ t.test('each content once, and what has no checkpoint not at all', async (t) => 
   t.same(list(assignedTo('local')), ['local'], 'local needs no fallback')
   const damaged = { assigned: { kind: 'damaged', detail: '' } } as const
   t.same(list({ ...damaged, ...startsWith(B) }), [B, A, C, 'local'], 'where the record is lost, what kubelet starts with next')
-  t.same(list({ ...damaged, ...startsWith('local') }), ['local', A, C])
+  t.same(list({ ...damaged, ...startsWith('local'), ...runs('local') }), ['local', A, C])
+  t.same(list({ ...damaged, ...startsWith('local') }), [A, C, 'local'], 'but not local that somebody has put back')
   const onlyLocal = { ...damaged, ...startsWith('local'), lastKnownGood: hold('local'), previous: hold('local') }
   t.same(list(onlyLocal), ['local'])
   t.same(list({ ...damaged, nextStart: { kind: 'unknown', detail: '' } }), [])

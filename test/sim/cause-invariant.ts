@@ -43,6 +43,8 @@ export class CauseInvariant implements KubeletObserver {
   #ran = ''
   /** Local was started since last-known-good, which has not failed, could not be put in place. */
   #isStandIn = false
+  /** Lately the agent could not put in place what it wanted there. */
+  #isKeptOut = false
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -50,14 +52,17 @@ export class CauseInvariant implements KubeletObserver {
   }
 
   started({ text }: SimProcess): void {
+    // Also by systemd, with a local config that somebody has put back.
+    const isNew = !isLocalText(this.#ran) && this.#isKeptOut
+    this.#isStandIn = isLocalText(text) && (this.#isStandIn || isNew)
     this.#ran = text
-    this.#isStandIn &&= isLocalText(text)
   }
 
   exited(): void {}
 
   decided(snapshot: Snapshot, step: Step): void {
     this.#follow()
+    this.#isKeptOut = snapshot.troubles.some(({ step: failed }) => failed === 'activate')
     const told = findTold(snapshot)
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
     if (snapshot.running.kind === 'known') this.#retried.delete(snapshot.running.content)

@@ -23,6 +23,11 @@ const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
 const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
 /** A unit that is left down is started again at growing intervals, up to this. */
 const START_AGAIN_US = 300e6
+/**
+ * A config that was left is tried again on another kubelet, of which no verdict tells: its preflight
+ * and the restarts, beside its start deadline.
+ */
+const OTHER_KUBELET_US = POLICY.startDeadlineUs + 30e6
 /** How long the agent rests after everything has failed. */
 const REST_TRIALS = 3
 
@@ -84,9 +89,18 @@ export class FallbackInvariant {
         FALLBACK_BUDGET_US +
           (this.#rested ? REST_TRIALS * this.#world.policy.trialUs : 0) +
           (this.#wasLeftDown ? START_AGAIN_US : 0) +
+          this.#countTriesAgain() * OTHER_KUBELET_US +
           this.#killers.size * RUNTIME_BUDGET_US,
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
+  }
+
+  /** How often configs were left that had been left on another kubelet. */
+  #countTriesAgain(): number {
+    const texts = [...new Set(this.#left.map(({ text }) => text))]
+    const kubeletsOf = (text: string | undefined) =>
+      new Set(this.#left.filter((each) => each.text === text).map(({ identity }) => identity))
+    return texts.reduce((sum, text) => sum + Math.min(kubeletsOf(text).size, DIFFERENT_KUBELETS) - 1, 0)
   }
 
   /** How often a config was left that is back on another kubelet. */

@@ -1121,6 +1121,12 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ),
     node: { evidence: true, parts: true },
   },
+  'the records in /run are lost while a kubelet is ill that was healthy': schedule(
+    810069656,
+    ...ASSIGN,
+    [400, { kind: 'edit', name: 'red', behaviour: 'loses-health' }],
+    [82, { kind: 'lose-runtime' }],
+  ),
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */

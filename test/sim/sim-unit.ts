@@ -102,8 +102,8 @@ export class SimUnit implements Unit, HealthProbe {
   #lost: Pick<SimProcess, 'isUntraceable' | 'isRenamed'> | undefined
   /** By the agent in the present pass, which waits for its container runtime after that. */
   #shownOf: string | undefined
-  /** A start of systemd's came to nothing in a pass that has seen what it restarts. */
-  #isBeingSeen = false
+  /** A start of systemd's came to nothing in a pass that has seen what it restarts: this one. */
+  #beingSeenOf: string | undefined
   #downCause: DownCause = 'boot'
   #down = { activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 }
   #dependencyFailedUs: number | undefined
@@ -157,7 +157,8 @@ export class SimUnit implements Unit, HealthProbe {
    * Or it is systemd's, and the agent may have seen that.
    */
   mayBeStarted(isOnRecord: boolean): boolean {
-    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord || this.#isBeingSeen)
+    const isBeingSeen = this.#beingSeenOf === this.invocationId
+    const isUntold = this.#downCause === 'unclear' && (this.#owesAgent || isOnRecord || isBeingSeen)
     return !this.isStoppedByOperator || (isUntold && this.barred !== 'masked')
   }
 
@@ -418,7 +419,8 @@ export class SimUnit implements Unit, HealthProbe {
     // By NRestarts alone a start of systemd's is told from a person's, and only where a look has
     // shown how often it had restarted kubelet when this process was there.
     const isUntold = this.#starter === 'systemd' && !this.#world.isSeen(this.invocationId)
-    this.#isBeingSeen = isUntold && this.#shownOf === this.invocationId
+    // A person who starts that in vain afterwards leaves no trace, either.
+    if (isUntold) this.#beingSeenOf = this.#shownOf === this.invocationId ? this.invocationId : undefined
     this.#stop()
     this.#dependencyFailedUs = this.#world.nowUs() + 2
     this.#isLeftStopped = false
@@ -460,6 +462,7 @@ export class SimUnit implements Unit, HealthProbe {
    * start the agent has another record, if that could be written.
    */
   loseRecords(): void {
+    this.#beingSeenOf = undefined
     if (!this.#isLeftStopped && !this.isLeftByDependency) return
     this.#isLeftStopped = false
     this.#downCause = 'unclear'

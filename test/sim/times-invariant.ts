@@ -48,8 +48,12 @@ export class TimesInvariant implements KubeletObserver {
   /** Of the kubelet that is ill: another one has its time again. */
   #identity = ''
   #lastUs = 0
-  /** A look found the process that runs, or ran last, healthy. */
+  /**
+   * A look found the process that runs, or ran last, healthy, and the records in /run that say so
+   * were not lost since.
+   */
   #wasHealthy = false
+  #lostRuntimes = 0
   /** The content that the process was started with. */
   #started: string | undefined
   /** The node's runtime did not answer when it was started, for all that looks could tell. */
@@ -97,6 +101,7 @@ export class TimesInvariant implements KubeletObserver {
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
     this.#isBlind = this.#world.faults.readsFail
+    this.#followRecords()
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
     this.#isCondemned = unit.kind === 'known' && [...verdicts.keys()].some((key) => contentOfKey(key) === content)
@@ -116,6 +121,7 @@ export class TimesInvariant implements KubeletObserver {
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
     if (about !== this.#about) this.#forget()
     this.#about = about
+    this.#followRecords()
     this.#follow()
     // Last: the excuse lasts until the next check, which may be when the agent comes back.
     if (this.#isExcused()) this.#forget()
@@ -140,6 +146,13 @@ export class TimesInvariant implements KubeletObserver {
     this.#alikeDueUs = undefined
     this.#givenUpSinceUs = undefined
     this.#illSinceUs = undefined
+  }
+
+  /** Without its records, the agent takes a kubelet that is ill for one that was never healthy. */
+  #followRecords(): void {
+    const { lostRuntimes } = this.#world
+    if (lostRuntimes !== this.#lostRuntimes) this.#wasHealthy = false
+    this.#lostRuntimes = lostRuntimes
   }
 
   #follow(): void {

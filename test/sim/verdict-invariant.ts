@@ -30,6 +30,8 @@ interface Exit {
   readonly atUs: number
   readonly boot: string
   readonly isExcused: boolean
+  /** Kubelet has run for a whole trial since. */
+  readonly isOver?: true
 }
 
 /** Events of kubelet with one config, as the world knows them. */
@@ -110,7 +112,8 @@ export class VerdictInvariant implements KubeletObserver {
     this.#keptDownUs = isKeptDown ? nowUs : undefined
     // A shorter health may fall between two looks.
     const isSeen = process !== undefined && nowUs - process.healthyFromUs > this.#world.lookUs
-    if (process !== undefined && ((this.#isWell && isSeen) || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
+    const isExcused = process !== undefined && this.#isSilent(process) && !this.#isExcuseUsedUp(process)
+    if (process !== undefined && ((this.#isWell && isSeen) || isExcused)) this.#change(process.text, { illFromUs: nowUs })
   }
 
   decided(step: Step): void {
@@ -204,6 +207,14 @@ export class VerdictInvariant implements KubeletObserver {
     return Math.min(startedAtUs, nowUs) - fromUs > marginUs && untilUs - nowUs > marginUs && nowUs - fromUs < RUNTIME_EXCUSE_US - marginUs
   }
 
+  /** By its exits with this config in this boot. */
+  #isExcuseUsedUp({ text }: SimProcess): boolean {
+    const { bootId, monotonicUs } = this.#world.now()
+    const exits = this.#of(text).exits.filter(({ boot, isOver }) => boot === bootId && isOver !== true)
+    const [first] = exits
+    return exits.length >= EXCUSES_FEWER && first !== undefined && monotonicUs - first.atUs >= RUNTIME_EXCUSE_US
+  }
+
   #seeStart(): void {
     const { process, invocationId } = this.#world.unit
     const { seenInvocation } = this.#world
@@ -234,7 +245,7 @@ export class VerdictInvariant implements KubeletObserver {
 }
 
 function excuse(exit: Exit): Exit {
-  return { ...exit, isExcused: true }
+  return { ...exit, isExcused: true, isOver: true }
 }
 
 function seconds(us: number): number {
