@@ -203,7 +203,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
     const mustLeave = mustLeaveProcess(situation, next)
-    // What runs is put in place again in a moment.
+    // The running config is put in place again in a moment.
     const isLocals = isPutBack(snapshot, unit) && (mustLeave || !isRunning(situation))
     const refuge = verdict !== undefined || isLost || isLocals ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge

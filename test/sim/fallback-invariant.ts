@@ -24,8 +24,8 @@ const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
 /** A unit that is left down is started again at growing intervals, up to this. */
 const START_AGAIN_US = 300e6
 /**
- * A config that was left is tried again on another kubelet, of which no verdict tells: its preflight
- * and the restarts, beside its start deadline.
+ * A config that was left is tried again on another kubelet, of which no verdict tells: its
+ * preflight and the restarts, beside its start deadline.
  */
 const OTHER_KUBELET_US = POLICY.startDeadlineUs + 30e6
 /** How long the agent rests after everything has failed. */

@@ -17,6 +17,7 @@ import { sameSource } from '../../src/subject/config-source.ts'
 import { isLocalText, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
+import { isOriginLost } from './unseen.ts'
 
 /** On a node that is alone with its config. */
 const FAILURES: readonly ConditionReason[] = ['Restarting', 'InTrial', 'RolledBack', 'Unhealthy', 'NodeAtFault', 'RuntimeDown']
@@ -110,6 +111,7 @@ export class ReportInvariant {
     this.#checkSlot(snapshot, step, condition)
     const { process } = this.#world.unit
     if (status !== 'True' || process === undefined || isStale) return
+    if (isOriginLost(this.#world)) return
     const local = !runsCheckpoint(process)
     assert(local === (reason === 'Local'), `invariant 8: the condition says ${reason}, and kubelet runs ${process.configPath}`)
     assert(

@@ -88,7 +88,11 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'trouble':
       world.troubles.begin(event.trouble, event.seconds)
-      if (event.trouble === 'not-ready') world.troubles.blame(event.seconds + EVIDENCE_LASTS_SECONDS)
+      if (event.trouble === 'not-ready') {
+        world.troubles.blame(event.seconds + EVIDENCE_LASTS_SECONDS)
+        // The network that is away is one more thing that such a config may have broken.
+        if (unit.runtime.isMoved && unit.process !== undefined) world.suffer(unit.process.text)
+      }
       world.after(event.seconds, () => {
         world.woken = true
       })

@@ -124,7 +124,12 @@ export class SimRuntime {
     return runtimeEndpointOf(text) ?? CONTAINERD
   }
 
-  /** The config that kubelet was started with last has moved it to the runtime of this node. */
+  /** The config that kubelet was started with last has moved it to another runtime. */
+  get isMoved(): boolean {
+    return this.#isNew
+  }
+
+  /** The same, to the runtime of this node. */
   get isNewlyUsed(): boolean {
     return this.#isNew && this.#text !== undefined && this.isUsedBy(this.#text)
   }

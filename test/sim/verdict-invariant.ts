@@ -64,6 +64,9 @@ export class VerdictInvariant implements KubeletObserver {
   #takenForOwn: string | undefined
   /** When kubelet was last found to be kept down. undefined: it is not. */
   #keptDownUs: number | undefined
+  /** Since when the agent has looked in time: no health runs through a time in which it did not. */
+  #seenFromUs = Number.NEGATIVE_INFINITY
+  #suspensions = 0
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -96,7 +99,10 @@ export class VerdictInvariant implements KubeletObserver {
     const { bootId } = clock.now()
     // The clock starts anew.
     if (bootId !== this.#boot) for (const text of this.#facts.keys()) this.#change(text, { illFromUs: Number.NEGATIVE_INFINITY })
+    if (bootId !== this.#boot) this.#seenFromUs = Number.NEGATIVE_INFINITY
     this.#boot = bootId
+    if (clock.suspensions !== this.#suspensions || this.#world.troubles.has('starved')) this.#seenFromUs = nowUs
+    this.#suspensions = clock.suspensions
     const { process } = unit
     // None is to blame while none can start: the time of its illness stands still. But before
     // systemd starts it again, another unit keeps it from nothing.
@@ -104,12 +110,10 @@ export class VerdictInvariant implements KubeletObserver {
     const isKeptDown = process === undefined && (unit.isLeftByDependency || isBarred)
     if (isKeptDown) this.#standStill(this.#world.nextText() ?? '', nowUs - (this.#keptDownUs ?? nowUs))
     this.#keptDownUs = isKeptDown ? nowUs : undefined
-    // Without healthz, only the word of systemd that it is ready tells that a kubelet is well. And
-    // one that is well for less than the time between two looks may be so between them.
-    const wellForUs = nowUs - (process?.healthyFromUs ?? nowUs)
-    const isWell = unit.isHealthy() && unit.activity !== 'starting' && wellForUs >= this.#world.lookUs
+    // A shorter health may fall between two looks.
+    const isSeen = process !== undefined && nowUs - process.healthyFromUs > this.#world.lookUs
     const isExcused = process !== undefined && this.#isSilent(process) && !this.#isExcuseUsedUp(process)
-    if (process !== undefined && (isWell || isExcused)) this.#change(process.text, { illFromUs: nowUs })
+    if (process !== undefined && ((this.#isWell && isSeen) || isExcused)) this.#change(process.text, { illFromUs: nowUs })
   }
 
   decided(step: Step): void {
@@ -122,8 +126,9 @@ export class VerdictInvariant implements KubeletObserver {
     if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure)
     const { process } = unit
     if (process === undefined) return
+    if (this.#isWell) this.#change(process.text, { illFromUs: nowUs })
     // For all that a look can show, it was healthy for a whole trial.
-    const healthyUs = Math.min(nowUs, process.unhealthyFromUs) - process.healthyFromUs
+    const healthyUs = Math.min(nowUs, process.unhealthyFromUs) - Math.max(process.healthyFromUs, this.#seenFromUs)
     if (healthyUs > this.#world.policy.trialUs + 4 * this.#world.lookUs)
       this.#change(process.text, { exits: this.#of(process.text).exits.map(excuse) })
   }
@@ -182,6 +187,12 @@ export class VerdictInvariant implements KubeletObserver {
       !isByOthers || doubted.length === 0,
       `invariant 13: the health of what a ${process.startedBy} started confirms a verdict: ${doubted[0]?.detail}`,
     )
+  }
+
+  /** Without healthz, only the word of systemd that it is ready tells that a kubelet is well. */
+  get #isWell(): boolean {
+    const { unit } = this.#world
+    return unit.isHealthy() && unit.activity !== 'starting'
   }
 
   /** No config keeps the runtime from answering, and the agent has had time to see it. */
