@@ -39,6 +39,23 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'the text is the name of no record',
     ],
   ]),
+  ...explain('src/decision/refuge.ts', [
+    [
+      'content !== undefined -> true in return hangs || target.fallback || (content !== undefined && isOfFailure(findVerdict(snapshot, content, unit)))',
+      'there is no verdict on the content undefined',
+    ],
+    ["running.kind === 'known' -> true in return running.kind === 'known' && running.content === target.content", NARROWS],
+  ]),
+  ...explain('src/decision/rename-kubelet.ts', [
+    [
+      "unit.kind === 'unknown' -> false in if (record === undefined || unit.kind === 'unknown' || unit.formerIdentity === undefined) return record",
+      NARROWS,
+    ],
+    [
+      "'unknown' -> \"\" in if (record === undefined || unit.kind === 'unknown' || unit.formerIdentity === undefined) return record",
+      NARROWS,
+    ],
+  ]),
   ...explain('src/decision/condemn-failure.ts', [
     [
       "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined",

@@ -137,6 +137,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     restarts,
     ...(unit.kind === 'known' && { nRestarts: unit.nRestarts }),
     healthySinceUs: healthOfRunning(snapshot)?.healthySinceUs,
+    unseenUs: snapshot.health?.unseenUs,
     facts: probe.take(),
     writtenAtUs: probe.writtenAtUs(),
   })

@@ -35,7 +35,7 @@ import type { Snapshot } from './snapshot.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Step, Wait } from './step.ts'
 import { isPutBack, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
-import { findVerdict } from './verdict.ts'
+import { findVerdict, isOfFailure } from './verdict.ts'
 import { failedLately, findSpreadTurn, type SpreadTurn, wait } from './wait.ts'
 import { describeStay, findStartObstacle } from './why-down.ts'
 import { isWellAgain, isWorthKeeping } from './worth-keeping.ts'
@@ -284,14 +284,15 @@ const GO = { kind: 'go' } as const
 
 /**
  * The spread is for changes that nodes share, and for what is computed, on a healthy node. A
- * fallback, a new version of the same content, a kubelet that fails or is left down, and a reset on
- * the node never wait.
+ * fallback, a new version of the same content, what replaces a config that has failed, a kubelet
+ * that is left down, and a reset on the node never wait.
  */
 function spreadTurnOf(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation) || needsStart(unit.activity)) return GO
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return GO
+  if (isOfFailure(findVerdict(snapshot, asCandidate(nextStart.held, unit).content, unit))) return GO
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return GO
   const turn = findSpreadTurn(snapshot, target.source)
   if (turn.kind === 'go' || turn.isOfFacts === true) return turn

@@ -26,7 +26,7 @@ import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSitua
 import { findTrialFailure } from './trial.ts'
 import { type ConfigFailure, findByKey, findFormer, findSuspended, isOfFailure, isOfResets, type Verdict } from './verdict.ts'
 
-type Failed = Omit<Candidate, 'verdict'>
+export type Failed = Omit<Candidate, 'verdict'>
 
 /** Only what kubelet starts with next can fail. */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
@@ -100,7 +100,7 @@ export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
  * The config that kubelet starts with next, as a candidate. A checkpoint that is lost has a content
  * that equals no other.
  */
-export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): Omit<Candidate, 'verdict'> {
+export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): Failed {
   return { source, content, key: trialKey(content, unit.kubeletIdentity) }
 }
 
@@ -118,7 +118,7 @@ const AS_OTHERS_US = 4 * HOUR_US
  */
 const MOST_REQUESTS = 3
 
-export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: ConfigFailure): Verdict {
+export function makeVerdict(snapshot: Snapshot, failed: Failed, failure: ConfigFailure): Verdict {
   const { key, source } = failed
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure

@@ -5,6 +5,7 @@
  */
 
 import { isBroughtBack } from '../evidence/judge.ts'
+import { isExcused } from '../health/excuse.ts'
 import { longestLifeOnTrialUs } from '../health/exits.ts'
 import { type HeldSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
@@ -138,10 +139,13 @@ export function clearAfterLongHealth({ snapshot, target }: TargetSituation): Ste
  */
 export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const { snapshot, candidates } = situation
-  const { health, now, policy, runtimeUp } = snapshot
+  const { health, now, policy, runtimeUp, changesRuntime } = snapshot
   const restsOn = findRest(situation)
-  if (restsOn === undefined || findNodePause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
-  if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
+  if (restsOn === undefined || findNodePause(snapshot) !== undefined || health?.subject !== restsOn) return undefined
+  // After a while, the node may rest on the very config that keeps the runtime down.
+  if (runtimeUp === false && isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
+  // By content: with a varying identity, each start is another subject.
+  if (now.monotonicUs - (health.contentSinceUs ?? health.subjectSinceUs) < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict !== undefined && isOpen(verdict) ? [verdict] : []))
   // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)

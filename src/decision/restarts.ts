@@ -266,7 +266,7 @@ function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): 
   if (own === undefined) return true
   const isDone = own.invocationBefore !== unit.invocationId
   // Local is what that restart replaced. The process that it started came and went unseen.
-  if (own.target !== target.key) return !(isDone && isFromBefore(own, health))
+  if (contentOfKey(own.target) !== LOCAL_CONTENT) return !(isDone && isFromBefore(own, health))
   return (own.failed && isDone) || health.subject !== target.key || health.everHealthy
 }
 

@@ -14,7 +14,7 @@ import type { ContentHash } from '../subject/config-source.ts'
 import { hasPassed } from '../subject/trial-key.ts'
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
-import { asCandidate, condemnFailure, isBeingReplaced } from './condemn-failure.ts'
+import { asCandidate, condemnFailure, type Failed, isBeingReplaced } from './condemn-failure.ts'
 import {
   clearAfterLongHealth,
   finishReturn,
@@ -133,7 +133,7 @@ function isPromotable({ snapshot, target }: TargetSituation, { content }: { read
  * config.
  */
 function answerRequest(situation: TargetSituation): Step | undefined {
-  const { snapshot, target } = situation
+  const { snapshot } = situation
   const { requests, verdicts, suspendedVerdicts, now } = snapshot
   if (requests.retry)
     return {
@@ -144,16 +144,28 @@ function answerRequest(situation: TargetSituation): Step | undefined {
     }
   if (requests.promote !== undefined && !isPromotable(situation, requests.promote)) return { kind: 'drop-promote' }
   if (requests.rollback === undefined) return undefined
-  if (requests.rollback.content !== target.content || target.source === 'local') return { kind: 'drop-rollback' }
+  const failed = findRolledBack(situation, requests.rollback)
+  if (failed === undefined) return { kind: 'drop-rollback' }
   const verdict: Verdict = {
-    key: target.key,
+    key: failed.key,
     state: 'confirmed',
     reason: 'requested',
     detail: 'rollback was requested on the node',
-    source: target.source,
+    source: failed.source,
     atWallMs: now.wallMs,
   }
-  return { kind: 'condemn', verdict, next: nextAfter(situation, target)?.source, requested: true }
+  return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, requested: true }
+}
+
+/**
+ * The config that kubelet starts with next, as the command names it, or the one that is to replace
+ * it: that may wait for a drained node, and what an operator rejects runs on until then. undefined:
+ * the request is about neither, or about local.
+ */
+function findRolledBack({ snapshot, unit, target }: TargetSituation, { content }: { readonly content: ContentHash }): Failed | undefined {
+  const { nextStart } = snapshot
+  const next = nextStart.kind === 'known' ? [asCandidate(nextStart.held, unit)] : []
+  return [target, ...next].find((each) => each.content === content && each.source !== 'local')
 }
 
 /**

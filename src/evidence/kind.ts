@@ -53,6 +53,8 @@ export const PROCESS = {
   unauthorizedUs: optional(isNumber),
   /** The last write of the agent's own that succeeded. */
   writtenAtUs: optional(isNumber),
+  /** `Looks.unseenUs`, as far as the times of what is wrong are without it. */
+  unseenUs: optional(isNumber),
 }
 
 /** The fields that are recorded of each baseline: how the node was before kubelet was restarted. */
@@ -179,6 +181,11 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   /** Asked again while the restart waits. */
   readonly isTooEarly?: (answer: Said, moment: Moment<Process, Before>) => boolean
   readonly fold: (answer: Said, moment: Moment<Process, Before>) => Partial<Seen>
+  /**
+   * The times of what is wrong, moved on by a time in which nobody looked. Absent: the kind
+   * measures none, or goes by the health of the process.
+   */
+  readonly skip?: (process: Process, later: (us: number) => number) => Partial<Seen>
   readonly judge: (view: View<Process, Before>) => KindStanding
   /** Only a write of the agent's own tells more. */
   readonly needsWrite?: (view: View<Process, Before>, nowUs: number) => boolean

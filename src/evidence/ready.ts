@@ -131,6 +131,7 @@ export const READY = {
     return { ready: isKnown ? ready : undefined, reportedAtMs, pressure }
   },
   fold: (answer, moment) => ({ node: foldNode(answer, moment) }),
+  skip: ({ node }, later) => ({ node: node && { ...node, readySinceUs: later(node.readySinceUs) } }),
   judge: judgeReady,
   /** Also by a report that a node which had not been Ready still is not. */
   contact: ({ node }) => ({

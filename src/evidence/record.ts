@@ -12,6 +12,7 @@ import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
 import {
+  ALL_CONTRACTS,
   type AnySeen,
   API_QUESTIONS,
   type Baseline,
@@ -41,6 +42,8 @@ interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>
   readonly nRestarts?: number
   /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
   readonly healthySinceUs: number | undefined
+  /** As of `Looks`. */
+  readonly unseenUs?: number | undefined
   readonly facts: readonly Fact[]
   /** CLOCK_MONOTONIC of the last write of the agent's own that succeeded. */
   readonly writtenAtUs: number | undefined
@@ -50,7 +53,7 @@ interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>
 export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFold): EvidenceRecord {
   const { now, running, nodeName } = fold
   const known = before?.bootId === now.bootId ? before : undefined
-  let process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
+  let process = running.kind === 'known' ? followProcess(known?.process, running, fold) : known?.process
   let baseline = running.kind === 'known' ? followBaseline(known, running, fold) : known?.baseline
   const displaced = findDisplaced(known, baseline, fold)
   const compared = displaced ?? baseline
@@ -71,6 +74,7 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
     if (baseline?.invocationId === about && baseline.candidate === fold.candidate) baseline = foldBaseline(baseline, seen, moment)
     process = foldProcess(process, seen, moment)
   }
+  process = process && skipUnseen(process, fold)
   const isSame = known !== undefined && known.baseline === baseline && known.process === process && known.displaced === displaced
   if (isSame) return known
   return { bootId: now.bootId, baseline, process, ...(displaced && { displaced }), ...noteControlPlane(known, baseline, nodeName) }
@@ -93,7 +97,7 @@ type KnownRunning = Extract<Running, { kind: 'known' }>
 function followProcess(
   before: ProcessEvidence | undefined,
   { invocationId, key, startedAtUs }: KnownRunning,
-  now: Snapshot['now'],
+  { now, unseenUs }: EvidenceFold,
 ): ProcessEvidence {
   if (before?.invocationId === invocationId) return before
   const paid = before?.key === key ? before : { requests: 0, requestsSinceUs: now.monotonicUs }
@@ -104,7 +108,19 @@ function followProcess(
     requests: paid.requests,
     requestsSinceUs: paid.requestsSinceUs,
     answeredUs: {},
+    ...(unseenUs && { unseenUs }),
   }
+}
+
+/**
+ * Rule 11 of health: what is wrong before and after a gap need not have been so in between, and an
+ * answer from before it does not say what is wrong now.
+ */
+function skipUnseen(process: ProcessEvidence, { now, unseenUs = 0 }: EvidenceFold): ProcessEvidence {
+  const skippedUs = unseenUs - (process.unseenUs ?? 0)
+  if (skippedUs === 0) return process
+  const later = (us: number) => Math.min(now.monotonicUs, us + Math.max(0, skippedUs))
+  return Object.assign({}, process, ...ALL_CONTRACTS.map(({ skip }) => skip?.(process, later)), { unseenUs })
 }
 
 /** The baseline for what kubelet is about to be restarted into, or has just been restarted into. */

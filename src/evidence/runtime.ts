@@ -49,6 +49,7 @@ export const RUNTIME = {
     return { endpoint, isRuntimeSilent: answer.kind === 'silent' && !hasAnsweredAt(process.runtime, endpoint) }
   },
   fold: (answer, { process, atUs }) => ({ runtime: foldRuntime(process.runtime, answer, atUs) }),
+  skip: ({ runtime }, later) => ({ runtime: runtime && { ...runtime, sinceUs: later(runtime.sinceUs) } }),
   judge: judgeRuntime,
   carry: ({ endpoint }) => ({ endpoint }),
   /** A move to another container runtime broke nothing where that one answered. */

@@ -96,6 +96,7 @@ export const SERVING = {
     const servingTaken = answer.kind === 'not-asked' && answer.isStrangers === true ? answer.detail : undefined
     return { servingTaken, serving: foldServing(process.serving, answer, atUs, wallMs) }
   },
+  skip: ({ serving }, later) => ({ serving: serving && { ...serving, sinceUs: later(serving.sinceUs) } }),
   judge: judgeServing,
   carry: ({ serving }) => ({ serving }),
   join: (earlier, later, isPromoted) => ({

@@ -117,6 +117,7 @@ export const STATIC_PODS = {
     return { staticPods: recordStaticPods(answer, nodeName), idle }
   },
   fold: (answer, moment) => ({ staticPods: foldStaticPods(answer, moment) }),
+  skip: ({ staticPods }, later) => ({ staticPods: staticPods && skipUnseen(staticPods, later) }),
   judge: judgeStaticPods,
   isOneWay: ({ taken }) => taken === undefined || !hadLostPods(taken),
   carry: ({ staticPods, idle }, isSameKubelet) => ({
@@ -239,6 +240,10 @@ function isUnchanged(manifest: StaticPodBefore['manifest'], now: readonly Manife
 /** Where several files name the pod, another start of kubelet may take another of them. */
 function mayBeReplaced(manifest: StaticPodBefore['manifest']): boolean {
   return manifest?.isNewer === true || manifest?.others !== undefined
+}
+
+function skipUnseen(seen: StaticPodsSeen, later: (us: number) => number): StaticPodsSeen {
+  return { ...seen, missing: seen.missing.map(({ name, sinceUs }) => ({ name, sinceUs: later(sinceUs) })) }
 }
 
 function judgeStaticPods({ process, baseline }: StaticPodsView): KindStanding {

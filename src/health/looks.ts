@@ -28,6 +28,10 @@ export const isLooks = shape({
   lateLooks: optional(isNumber),
   /** When the last of them was. */
   lastLateUs: optional(isNumber),
+  /**
+   * How much of the time of this boot counts for nothing, since nobody looked. undefined: none.
+   */
+  unseenUs: optional(isNumber),
   /** When systemd is to restart kubelet, which waited for that at the last look. */
   restartsAtUs: optional(isNumber),
 })
@@ -88,9 +92,16 @@ export function beginInterval(known: Looks | undefined, unit: KnownUnit, nowUs: 
   return { lastUs, nowUs, gap, lateLooks, lastLateUs, countedUs }
 }
 
-export function foldLooks({ nowUs, interval, unit }: Fold<unknown>): Looks {
-  const { lateLooks, lastLateUs } = interval
-  return { lastSampleUs: nowUs, lateLooks: lateLooks || undefined, lastLateUs, restartsAtUs: unit.restartWait?.untilUs }
+export function foldLooks({ known, nowUs, interval, unit }: Fold<Looks>): Looks {
+  const { lateLooks, lastLateUs, lastUs = nowUs, gap, countedUs } = interval
+  const unseenUs = (known?.unseenUs ?? 0) + (gap ? nowUs - lastUs - countedUs : 0)
+  return {
+    lastSampleUs: nowUs,
+    lateLooks: lateLooks || undefined,
+    lastLateUs,
+    unseenUs: unseenUs || undefined,
+    restartsAtUs: unit.restartWait?.untilUs,
+  }
 }
 
 /** The latest looks come late, not just one. */

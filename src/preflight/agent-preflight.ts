@@ -186,7 +186,7 @@ function namedKeys(snapshot: Snapshot): ReadonlySet<TrialKey> | undefined {
  */
 export function describeObstacle({ parts }: Report): Error | undefined {
   const obstacle = parts.find(({ outcome }) => outcome === 'cannot-start')
-  return obstacle && new Error(`the kubelet on disk would start with no config: ${obstacle.detail}; ${REPAIR}`)
+  return obstacle && new Error(`the kubelet on disk would not start with any config: ${obstacle.detail}; ${REPAIR}`)
 }
 
 function isAnswered({ parts }: Report): boolean {

@@ -205,7 +205,7 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
     const unknown = isForVersion && node?.incomplete !== 'others' ? listUnknownFlags(collectFlags(node?.flags ?? []), version) : []
     if (unknown.length === 0) return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
     const flags = unknown.map((flag) => `--${flag}`).join(', ')
-    const detail = `${name} does not know ${flags} of this node's kubelet, and starts with no config until its command line lacks ${unknown.length === 1 ? 'it' : 'them'}`
+    const detail = `${name} does not know ${flags} of this node's kubelet, and does not start with any config until its command line lacks ${unknown.length === 1 ? 'it' : 'them'}`
     return { outcome: 'cannot-start', detail, findings: [] }
   }
   const judgement = await judge.judge({

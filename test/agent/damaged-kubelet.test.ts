@@ -8,7 +8,7 @@ import { findFault } from '../../src/report/status.ts'
 import { A, B, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 
-const OBSTACLE = 'the kubelet on disk would start with no config: /usr/bin/kubelet cannot run on this machine: SIGSEGV'
+const OBSTACLE = 'the kubelet on disk would not start with any config: /usr/bin/kubelet cannot run on this machine: SIGSEGV'
 const DAMAGED = 'damaged kubelet'
 
 /** A has passed its trial. B is on trial where that is wanted. Then kubelet's file is damaged. */

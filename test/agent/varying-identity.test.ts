@@ -110,6 +110,20 @@ t.test('it is left for good where it takes the container runtime down, which exc
   t.equal(world.count('rolled-back'), 1)
 })
 
+t.test('where everything else fails, too, all are tried again after a while, whatever kubelet each start makes', async (t) => {
+  const world = await changed(CRASHES)
+  world.behave(A, CRASHES)
+  world.behave('local', CRASHES)
+  world.unit.kill()
+  await world.runVarying(20 * MINUTE_US)
+  world.behave(B, WELL)
+  const isTried = () => world.count('retrying') > 0
+  await world.runVarying(HOUR_US, isTried)
+  t.ok(isTried())
+  await world.runVarying(5 * MINUTE_US)
+  t.equal(world.startedWith, textOf(B))
+})
+
 t.test('retry tries it again, and nothing of before is held against it', async (t) => {
   const world = await changed(CRASHES)
   await world.runVarying(20 * MINUTE_US)

@@ -4,6 +4,7 @@ import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { describeSource, LOCAL } from '../../src/subject/config-source.ts'
 import { look } from './any-snapshot.ts'
 import {
@@ -256,6 +257,12 @@ t.test('the node is at fault', async (t) => {
     })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
+    const beside = (silentUs: number) => {
+      const since = { subjectSinceUs: NOW_US - 3 * POLICY.trialUs, runtimeDownSinceUs: NOW_US - silentUs }
+      return nextStep(fallenBack({ ...long, ...crashing(A, { exits: 50, ...since }), runtimeUp: false })).kind
+    }
+    t.equal(beside(RUNTIME_EXCUSE_US - 1), 'wait', 'the runtime is the reason for a while')
+    t.equal(beside(RUNTIME_EXCUSE_US), 'forgive', 'then the node may rest on the reason for its silence')
   })
 
   t.test('until kubelet has run for longer than before its exits on trial', async (t) => {

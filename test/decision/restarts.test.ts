@@ -11,6 +11,8 @@ import type { Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import type { ProcessHealth } from '../../src/health/process.ts'
+import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import type { KnownUnit, UnitActivity } from '../../src/subject/unit-state.ts'
 import {
   A,
@@ -183,6 +185,8 @@ t.test('local is the administrator’s, but the way there is the agent’s (rule
   }
   const asked = restartTo('local', { atUs: NOW_US - MINUTE_US })
   t.match(given(false, [asked]), { kind: 'restart', record: { failed: true } }, 'never healthy since the agent brought it there')
+  const upgraded = trialKey(LOCAL_CONTENT, 'kubelet-before')
+  t.match(given(false, [{ ...asked, target: upgraded }]), { kind: 'restart' }, 'nor since kubelet was upgraded there')
   t.match(given(true, [asked]), { kind: 'not-due' }, 'it was healthy there')
   t.match(given(false, [{ ...asked, failed: true }]), { kind: 'not-due' }, 'it was started there once more, in vain')
   t.match(given(false, [{ ...asked, failed: true, invocationBefore: INVOCATION }]), { kind: 'under-way' }, 'or is just about to be')

@@ -74,6 +74,11 @@ check('runtime', [
   ],
   ['silent for a moment at another endpoint', 'doubtful', { before: SAME, seen: [[5, runtime('silent', '/run/crio.sock')]] }],
   [
+    'silent for a moment at another endpoint, before and after a minute in which nobody looked',
+    'doubtful',
+    { before: SAME, seen: [5, 70].map((at) => [at, runtime('silent', '/run/crio.sock')] as const), unseen: [6, 69] },
+  ],
+  [
     'silent for a moment at another endpoint, at the end of the trial',
     'doubtful',
     { before: SAME, seen: [[590, runtime('silent', '/run/crio.sock')]], now: 600 },
@@ -269,7 +274,9 @@ check('lease', [
 ])
 
 const WAS_READY = [node('True', { reportedAt: -100 })]
-const NOT_READY = [10, 100, 200, 311].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
+const notReady = (at: number) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const
+const NOT_READY = [10, 100, 200, 311].map(notReady)
+const SUSPENDED = [10, 3600].map(notReady)
 const says = (message: string) => NOT_READY.map(([at]) => [at, node('False', { reportedAt: 2, answeredAt: at, message })] as const)
 const SHORT_TRIAL = { policy: { ...POLICY, trialUs: 15 * SECOND_US } }
 const AT_FIRST = [3, 12].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
@@ -328,6 +335,13 @@ check('ready', [
   ],
   ['not Ready for five minutes', 'no', { before: WAS_READY, seen: NOT_READY }],
   ['not Ready for less', 'doubtful', { before: WAS_READY, seen: NOT_READY.slice(0, 3) }],
+  ['not Ready for five minutes, hours ago', 'doubtful', { before: WAS_READY, seen: NOT_READY, unseen: [312, 9000], now: 9000 }],
+  [
+    'not Ready before and after an hour in which nobody looked',
+    'doubtful',
+    { before: WAS_READY, seen: SUSPENDED, unseen: [12, 3590], now: 3600 },
+  ],
+  ['and five minutes later', 'no', { before: WAS_READY, seen: [...SUSPENDED, notReady(3900)], unseen: [12, 3590], now: 3900 }],
   [
     'not Ready for a minute at the end',
     'no',
@@ -452,6 +466,19 @@ check('serving', [
     'no',
     {
       before: KNOWN,
+      seen: [
+        [5, serving(401)],
+        [40, node('True')],
+        [70, serving(401)],
+      ],
+    },
+  ],
+  [
+    '403 became 401 before a minute in which nobody looked',
+    'doubtful',
+    {
+      before: KNOWN,
+      unseen: [41, 69],
       seen: [
         [5, serving(401)],
         [40, node('True')],
@@ -741,6 +768,7 @@ check('static-pods', [
   ['there were none', 'yes', { before: [staticPods([])], seen: [[5, staticPods([])]] }],
   ['one is missing for long', 'no', { before: BOTH, seen: gone(5, 60, 156) }],
   ['one is missing for less', 'doubtful', { before: BOTH, seen: gone(5, 60, 150) }],
+  ['one is missing for less, and nobody looked at the rest', 'doubtful', { before: BOTH, seen: gone(5, 60, 156), unseen: [61, 155] }],
   [
     'one has a ready sandbox, whose containers ended by themselves',
     'doubtful',

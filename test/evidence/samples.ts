@@ -53,6 +53,8 @@ export interface Story {
   readonly keyBefore?: string
   /** A write of the agent's own that succeeded. */
   readonly writtenAt?: number
+  /** Nobody looked from the first of these times to the second. */
+  readonly unseen?: readonly [fromSeconds: number, toSeconds: number]
   /** When it is judged: the trial is over after 600 s. Default: 300 s. */
   readonly now?: number
   readonly snapshot?: Partial<Snapshot>
@@ -76,7 +78,16 @@ export function recordNothing(candidate: string | undefined, { evidence, now, no
   })
 }
 
-export function recordStory({ earlier, tried = [], before, changed, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
+export function recordStory({
+  earlier,
+  tried = [],
+  before,
+  changed,
+  seen = [],
+  writtenAt,
+  unseen,
+  keyBefore = keyOf(A),
+}: Story): EvidenceRecord {
   const common = {
     nodeName: 'node-1',
     startDeadlineUs: POLICY.startDeadlineUs,
@@ -110,13 +121,17 @@ export function recordStory({ earlier, tried = [], before, changed, seen = [], w
   const { running } = runs(B, { startedAgoUs: 5 * MINUTE_US })
   if (running === undefined) throw new Error('B runs')
   const now = { bootId: BOOT, monotonicUs: STARTED_US, wallMs: 0 }
-  const started = recordFacts(baseline, { ...common, now, running, candidate: undefined, facts: [], writtenAtUs: undefined })
-  return seen.reduce((record, [at, each]) => {
+  const [unseenFrom = 0, unseenTo = 0] = unseen ?? []
+  const look = (record: EvidenceRecord | undefined, at: number, answers: readonly SeenFact[]) => {
     const atUs = STARTED_US + at * SECOND_US
     const writtenAtUs = writtenAt !== undefined && writtenAt <= at ? STARTED_US + writtenAt * SECOND_US : undefined
-    const facts = [{ about: 'invocation-1', atUs, seen: each }]
-    return recordFacts(record, { ...common, now: { ...now, monotonicUs: atUs }, running, candidate: undefined, facts, writtenAtUs })
-  }, started)
+    const unseenUs = at < unseenTo ? undefined : (unseenTo - unseenFrom) * SECOND_US
+    const facts = answers.map((each) => ({ about: 'invocation-1', atUs, seen: each }))
+    const moment = { now: { ...now, monotonicUs: atUs }, unseenUs, writtenAtUs }
+    return recordFacts(record, { ...common, ...moment, running, candidate: undefined, facts })
+  }
+  const looks = seen.reduce((record, [at, each]) => look(record, at, [each]), look(baseline, 0, []))
+  return unseen === undefined ? looks : look(looks, Math.max(unseenTo, seen.at(-1)?.[0] ?? 0), [])
 }
 
 export function snapshotOf(story: Story): Snapshot {

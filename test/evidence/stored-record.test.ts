@@ -54,6 +54,7 @@ const PROCESS: Required<ProcessEvidence> = {
   reachableSinceUs: 1,
   unauthorizedUs: 1,
   writtenAtUs: 1,
+  unseenUs: 1,
   answeredUs: { node: 1, lease: 1, pods: 1, runtime: 1, serving: 1, 'static-pods': 1 },
   node: {
     ready: 'True',

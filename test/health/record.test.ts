@@ -25,6 +25,7 @@ const FULL: Required<HealthRecord> = {
   triedAgainUs: 1,
   lateLooks: 1,
   lastLateUs: 1,
+  unseenUs: 1,
   restartsAtUs: 1,
   strangerHadPort: true,
   lackedRuntimeUs: 1,

@@ -234,10 +234,10 @@ t.test('a kubelet that would start with no config gets none, and the config gets
     await world.finish(world.inspected.length - 1, { ...REFUSED, outcome, parts: [kubelet] })
     await t.rejects(
       world.preflight.check(candidate()),
-      { message: /would start with no config: unknown flag: --container-runtime; correct its flags/ },
+      { message: /would not start with any config: unknown flag: --container-runtime; correct its flags/ },
       outcome,
     )
-    t.match(world.preflight.obstacle(identityOfKey(candidate().key)), /^the kubelet on disk would start with no config/)
+    t.match(world.preflight.obstacle(identityOfKey(candidate().key)), /^the kubelet on disk would not start with any config/)
     t.equal(world.preflight.obstacle('another kubelet'), undefined)
   }
   await world.hurry(candidate())

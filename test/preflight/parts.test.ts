@@ -448,7 +448,7 @@ t.test('kubelet: a version that does not know a flag of this node starts with no
   t.same(await ask(37, words), {
     outcome: 'cannot-start',
     detail:
-      "kubelet 1.37.0 does not know --containerd, --boot-id-file of this node's kubelet, and starts with no config until its command line lacks them",
+      "kubelet 1.37.0 does not know --containerd, --boot-id-file of this node's kubelet, and does not start with any config until its command line lacks them",
     findings: [],
   })
   t.match(await ask(37, words, 'more'), { outcome: 'cannot-start' })

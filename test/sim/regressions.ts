@@ -947,9 +947,10 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     ...schedule(
       810025242,
       ...ASSIGN,
-      [300, { kind: 'dependency-fails', seconds: 2, at: 'restart' }],
-      [300, { kind: 'reboot' }],
+      [600, { kind: 'dependency-fails', seconds: 40 }],
+      [0, { kind: 'reboot' }],
       [1000, { kind: 'edit', name: 'red', behaviour: 'loses-static-pods' }],
+      [0, { kind: 'dependency-fails', seconds: 40 }],
       [0, { kind: 'reboot' }],
     ),
     node: { evidence: true },
@@ -1050,6 +1051,7 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
       [10, { kind: 'dependency-fails', seconds: 40 }],
       [0, { kind: 'reboot' }],
       [600, { kind: 'edit', name: 'red', behaviour: 'loses-static-pods' }],
+      [0, { kind: 'dependency-fails', seconds: 40 }],
       [0, { kind: 'reboot' }],
     ),
     node: { evidence: true },
@@ -1097,6 +1099,27 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
       [40, { kind: 'trouble', trouble: 'api-busy', seconds: 60 }],
     ),
     node: { evidence: true },
+  },
+  'every config has failed, and the node rests on the one that keeps the runtime down': {
+    ...schedule(
+      810077960,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [4, { kind: 'runtime-down', hangs: true, seconds: 878 }],
+      [0, { kind: 'recreate-node' }],
+    ),
+    node: { evidence: true, remembersRuntime: true },
+  },
+  'a machine goes on hours later, and the last answer was that its Node had not been Ready for long': {
+    ...schedule(
+      810077822,
+      ...ASSIGN,
+      [53, { kind: 'dependency-fails', seconds: 51, at: 'exit' }],
+      [151, { kind: 'trouble', trouble: 'not-ready', seconds: 505 }],
+      [85, { kind: 'trouble', trouble: 'starved', seconds: 513 }],
+      [234, { kind: 'suspend', seconds: 30022, halts: false }],
+    ),
+    node: { evidence: true, parts: true },
   },
   'the records in /run are lost while a kubelet is ill that was healthy': schedule(
     810069656,

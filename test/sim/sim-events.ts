@@ -176,7 +176,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'lose-runtime':
       if (isOnlyInRuntime(world) && world.wasRestored) return
       // Nobody knows any more what kubelet was started with before the file was written.
-      world.lostStamp ||= world.kind.activation === 'file' && isOnlyInRuntime(world)
+      world.lostStamp ||= world.kind.activation !== 'env' && isOnlyInRuntime(world)
       // The agent keeps what it has read of it, as it keeps the files that it has open.
       world.loseRuntime()
       world.agentDead = true

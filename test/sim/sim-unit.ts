@@ -508,8 +508,11 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.isStoppedByOperator) this.startByOperator()
   }
 
-  boot(): void {
+  /** @param beforeUs the clock of the boot before */
+  boot(beforeUs: number): void {
     this.signals.forget()
+    // The unit that kubelet requires fails for as long as it would have without the boot.
+    this.#dependencyFailsUntilUs += this.#world.nowUs() - beforeUs
     this.#held = undefined
     this.runtime.repair()
     this.#faultUntilUs = 0

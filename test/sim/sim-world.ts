@@ -358,7 +358,7 @@ export class SimWorld {
     this.faults.readOnly = false
     this.agentFromUs = 8e6
     this.cluster.rebase(this.nowUs)
-    this.unit.boot()
+    this.unit.boot(before)
   }
 
   losePower(): void {

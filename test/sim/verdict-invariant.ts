@@ -104,8 +104,10 @@ export class VerdictInvariant implements KubeletObserver {
     const isKeptDown = process === undefined && (unit.isLeftByDependency || isBarred)
     if (isKeptDown) this.#standStill(this.#world.nextText() ?? '', nowUs - (this.#keptDownUs ?? nowUs))
     this.#keptDownUs = isKeptDown ? nowUs : undefined
-    // Without healthz, only the word of systemd that it is ready tells that a kubelet is well.
-    const isWell = unit.isHealthy() && unit.activity !== 'starting'
+    // Without healthz, only the word of systemd that it is ready tells that a kubelet is well. And
+    // one that is well for less than the time between two looks may be so between them.
+    const wellForUs = nowUs - (process?.healthyFromUs ?? nowUs)
+    const isWell = unit.isHealthy() && unit.activity !== 'starting' && wellForUs >= this.#world.lookUs
     const isExcused = process !== undefined && this.#isSilent(process) && !this.#isExcuseUsedUp(process)
     if (process !== undefined && (isWell || isExcused)) this.#change(process.text, { illFromUs: nowUs })
   }

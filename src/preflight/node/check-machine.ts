@@ -257,5 +257,5 @@ export function findSubordinateFault({ minor }: NodeView, { texts, paths }: Surr
   if (!isUser || isElsewhere || first === undefined || ranges?.length !== 1 || ranges.join() !== groupRanges?.join()) return undefined
   const last = Number(first) + Number(count) - 1
   if (last <= LAST_ID) return undefined
-  return `kubelet 1.${FIRST_MINOR} and later start with no config on this node: the range ${first}:${count} of the user kubelet in ${IDS} ends at ${last}, past the last id ${LAST_ID}; give it a range that ends before, in ${GROUP_IDS} too`
+  return `kubelet 1.${FIRST_MINOR} and later do not start with any config on this node: the range ${first}:${count} of the user kubelet in ${IDS} ends at ${last}, past the last id ${LAST_ID}; give it a range that ends before, in ${GROUP_IDS} too`
 }

@@ -152,7 +152,7 @@ t.test('a kubelet that would start with no config is left alone', async (t) => {
   const { out } = await plan(worlds['a new version'] ?? settled, {}, { inspect })
   t.match(out, 'Kubelet is not restarted.')
   t.match(out, /check .*: not possible/)
-  t.match(out, /unknown: the kubelet on disk would start with no config: unknown flag: --x; correct its flags/)
+  t.match(out, /unknown: the kubelet on disk would not start with any config: unknown flag: --x; correct its flags/)
   t.match(out, /kubelet {2}cannot start {2}unknown flag: --x/)
 })
 
