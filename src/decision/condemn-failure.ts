@@ -82,7 +82,20 @@ function answerFailure(situation: TargetSituation, failed: Failed, failure: Conf
   if (mayTryAgain(situation, health, failed, failure)) {
     return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
-  return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
+  const verdict = makeVerdict(snapshot, failed, failure)
+  return { kind: 'condemn', verdict, next: nextInReach(situation, verdict)?.source, requested: false }
+}
+
+/**
+ * Where the node goes with this verdict: not to what waits for a drained node then, or cannot be
+ * activated.
+ */
+export function nextInReach(situation: TargetSituation, verdict: Verdict): Candidate | undefined {
+  const { snapshot, target, candidates } = situation
+  const failed = { content: contentOfKey(verdict.key) }
+  const isGone = isOutOfReach({ ...snapshot, verdicts: new Map([...snapshot.verdicts, [verdict.key, verdict]]) }, target)
+  const others = isGone ? candidates.filter(({ content }) => content !== target.content) : candidates
+  return nextAfter({ candidates: others }, failed) ?? nextAfter(situation, failed)
 }
 
 /**

@@ -48,6 +48,8 @@ for (const [what, holdUp] of Object.entries(OBSTACLES)) {
     await world.run(9 * MINUTE_US)
     t.not(await world.running(), textOf(A))
     t.match([...world.records.verdicts().values()], [{ source: A, reason: 'evidence', evidence: 'ready' }])
+    const told = world.history.find(({ kind }) => kind === 'rolled-back')?.to ?? 'local'
+    t.equal(told === 'local' ? told : textOf(told), await world.running(), 'and what is told of it is true')
   })
 
   t.test(`what the node works with runs on while what replaces it waits for ${what}, and is not asked about for ever`, async (t) => {
