@@ -224,9 +224,11 @@ function isTryOutstanding({ restarts, now }: Snapshot, unit: KnownUnit, { key }:
   return last !== undefined && isOutstanding(last) && thisBoot.filter(isOutstanding).length < MOST_REQUESTS
 }
 
-/** undefined: systemd restarts kubelet by itself. */
-function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): RestartRecord | undefined {
-  if (unit.activity === 'auto-restart') return undefined
+/** undefined: systemd restarts kubelet by itself in a moment. */
+function recordAnotherTry({ now, policy }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): RestartRecord | undefined {
+  // With `RestartSteps=`, systemd may wait for a quarter of an hour.
+  const waitsUs = (unit.restartWait?.untilUs ?? now.monotonicUs) - now.monotonicUs
+  if (unit.activity === 'auto-restart' && waitsUs <= policy.toleranceUs) return undefined
   return {
     bootId: now.bootId,
     atUs: now.monotonicUs,

@@ -75,7 +75,8 @@ export function withLastWords(what: string, record: ExitRecord): string {
 
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
- * of its start, and one start right after the other exit. That is a crash loop. The words of a
+ * of its start, and one start right after the other exit, or after the time that systemd waited
+ * then. That is a crash loop. The words of a
  * process before a signal ended it do not explain its end, and without its runtime, kubelet has the
  * same last words whatever its config.
  */
@@ -84,7 +85,7 @@ export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boole
   if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false
   if (before.killedBy !== undefined || after.killedBy !== undefined) return false
   if (before.lackedRuntime === true || after.lackedRuntime === true) return false
-  const isNext = after.startedAtUs - before.atUs < MINUTE_US
+  const isNext = after.startedAtUs - Math.max(before.atUs, before.restartsAtUs ?? 0) < MINUTE_US
   return isNext && isAtStart(before) && isAtStart(after) && isSameCause(before.words, after.words)
 }
 

@@ -2,7 +2,7 @@
 /** No config is condemned for good for a short fault of the node. */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
-import { promoted, proven, rollbacks } from './promoted-world.ts'
+import { promote, promoted, proven, rollbacks } from './promoted-world.ts'
 import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 
 t.test('a fault of the node of 40 s costs a proven config nothing', async (t) => {
@@ -116,3 +116,12 @@ for (const [what, behaviour, words] of [
     t.same(world.record('last-known-good'), B)
   })
 }
+
+t.test('however long systemd waits to restart kubelet, a proven config is started once more at once', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: 900 * SECOND_US }), A, B)
+  world.behave(B, CRASHES)
+  world.unit.kill()
+  const before = world.restartsAskedAtUs.length
+  while (!world.steps.some(({ kind }) => kind === 'try-again')) await world.run(SECOND_US)
+  t.equal(world.restartsAskedAtUs.length, before + 1)
+})
