@@ -299,6 +299,6 @@ export function hasTarget(situation: Situation): situation is TargetSituation {
 }
 
 /** Where the node goes when this content fails. undefined: every other config has failed too. */
-export function nextAfter({ candidates }: Situation, failed: Pick<Candidate, 'content'>): Candidate | undefined {
+export function nextAfter({ candidates }: Pick<Situation, 'candidates'>, failed: Pick<Candidate, 'content'>): Candidate | undefined {
   return candidates.find((candidate) => candidate.content !== failed.content && candidate.verdict === undefined)
 }
