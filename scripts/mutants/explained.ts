@@ -21,6 +21,7 @@ const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down
 const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
+const STEADY = 'kubelet was found to be steady before that is asked'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
@@ -37,6 +38,36 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       '[] -> ["Stryker was here"] in function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boolean {',
       'the text is the name of no record',
+    ],
+  ]),
+  ...explain('src/decision/fallback-rules.ts', [
+    [
+      'target.verdict?.key -> target.verdict.key in { healthy: target.verdict?.key ?? target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },',
+      'where the node is at fault, each config has a verdict',
+    ],
+    [
+      "running.kind !== 'known' || health === undefined -> false in if (running.kind !== 'known' || health === undefined) return false",
+      STEADY,
+    ],
+    [
+      "running.kind !== 'known' || health === undefined -> running.kind !== 'known' && health === undefined in if (running.kind !== 'known' || health === undefined) return false",
+      STEADY,
+    ],
+    ["running.kind !== 'known' -> false in if (running.kind !== 'known' || health === undefined) return false", STEADY],
+    ["health === undefined -> false in if (running.kind !== 'known' || health === undefined) return false", STEADY],
+    ["false -> true in if (running.kind !== 'known' || health === undefined) return false", STEADY],
+    [
+      '[] -> ["Stryker was here"] in return candidates.flatMap(({ verdict }) => verdict ?? [])',
+      'a text has no state, so that it is neither provisional nor open',
+    ],
+    ['wanted?.verdict -> wanted.verdict in const verdict = wanted?.verdict', 'where there is a target, there is a candidate'],
+    [
+      'verdict === undefined -> false in return verdict === undefined || diedOfLeavings(verdict) || verdict.bootId !== target.verdict.bootId ? undefined : verdict',
+      'where the target has a verdict, each candidate has one',
+    ],
+    [
+      'measureHealth(snapshot, target.key)?.elapsedUs -> measureHealth(snapshot, target.key).elapsedUs in const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0',
+      STEADY,
     ],
   ]),
   ...explain('src/decision/refuge.ts', [
