@@ -70,6 +70,24 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       STEADY,
     ],
   ]),
+  ...explain('src/decision/activation-states.ts', [
+    [
+      'accepted.get(target.key)?.drain -> accepted.get(target.key).drain in const drain = accepted.get(target.key)?.drain ?? []',
+      'only what was accepted waits for a drained node',
+    ],
+    [
+      '[] -> ["Stryker was here"] in const drain = accepted.get(target.key)?.drain ?? []',
+      'only what was accepted waits for a drained node',
+    ],
+    [
+      "turn.kind === 'go' -> false in if (turn.kind === 'go' || turn.isOfFacts === true) return turn",
+      'a turn that lets the node go is the answer either way',
+    ],
+    [
+      "'go' -> \"\" in if (turn.kind === 'go' || turn.isOfFacts === true) return turn",
+      'a turn that lets the node go is the answer either way',
+    ],
+  ]),
   ...explain('src/decision/refuge.ts', [
     [
       'content !== undefined -> true in return hangs || target.fallback || (content !== undefined && isOfFailure(findVerdict(snapshot, content, unit)))',
