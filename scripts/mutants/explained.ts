@@ -21,6 +21,7 @@ const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down
 const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
+const NO_VERSION = 'a ConfigMap that was not found has no version, which is that of no source'
 const STEADY = 'kubelet was found to be steady before that is asked'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
@@ -86,6 +87,33 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       "'go' -> \"\" in if (turn.kind === 'go' || turn.isOfFacts === true) return turn",
       'a turn that lets the node go is the answer either way',
+    ],
+  ]),
+  ...explain('src/decision/rollout-turn.ts', [
+    [
+      'confirmedAtUs !== undefined -> true in const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US',
+      NOT_A_NUMBER,
+    ],
+    [
+      "snapshot.rollout?.turn -> snapshot.rollout.turn in return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }",
+      'where nothing is known of the rollout, its record has not been read',
+    ],
+    [
+      "assigned.kind !== 'source' -> false in if (assigned.kind !== 'source' || content !== assignedContent || content === lastKnownGood.content) return false",
+      'without a record of what is assigned, no content is',
+    ],
+    ["running.kind === 'known' -> true in const runsIt = running.kind === 'known' && running.content === content", HOLDS_NOTHING],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || assigned.kind !== 'source' || rollout === undefined) return false",
+      NARROWS,
+    ],
+    [
+      "turn.kind === 'go' -> true in return config === staging.config && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'",
+      'no other turn asks for a proof',
+    ],
+    [
+      "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false",
+      NO_VERSION,
     ],
   ]),
   ...explain('src/decision/refuge.ts', [
