@@ -22,6 +22,9 @@ const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const NO_VERSION = 'a ConfigMap that was not found has no version, which is that of no source'
+const NO_NAME = 'local has no name, which is that of no ConfigMap'
+const HAS_CONTENT = 'a ConfigMap that was found has a content'
+const NO_CASE = 'what has no case of its own yields nothing as well'
 const STEADY = 'kubelet was found to be steady before that is asked'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
@@ -114,6 +117,36 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false",
       NO_VERSION,
+    ],
+  ]),
+  ...explain('src/decision/follow-assignment.ts', [
+    [
+      "snapshot.assigned.kind === 'source' -> true in const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined",
+      HOLDS_NOTHING,
+    ],
+    ["'unknown' -> \"\" in case 'unknown':", NO_CASE],
+    ["'invalid' -> \"\" in case 'invalid':", NO_CASE],
+    [
+      "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined",
+      NO_VERSION,
+    ],
+    ["assigned !== 'local' -> true in if (assigned !== 'local' && sameRef(assigned, source)) return true", NO_NAME],
+    ["'local' -> \"\" in if (assigned !== 'local' && sameRef(assigned, source)) return true", NO_NAME],
+    [
+      'desiredContent === undefined -> false in if (storedContent === desiredContent || desiredContent === undefined) return assign',
+      HAS_CONTENT,
+    ],
+    [
+      "running.kind === 'known' -> true in if (storedContent === undefined && running.kind === 'known' && running.content === desiredContent) return assign",
+      HOLDS_NOTHING,
+    ],
+    [
+      "assigned.kind !== 'source' -> false in if (assigned.kind !== 'source' || assigned.absent !== true || damagedFallbacks.length > 0) return undefined",
+      'a record that is damaged is not absent',
+    ],
+    [
+      "running.kind === 'known' -> true in running.kind === 'known' && running.content === LOCAL.content && nextStart.kind === 'known' && nextStart.held.source === 'local'",
+      HOLDS_NOTHING,
     ],
   ]),
   ...explain('src/decision/refuge.ts', [
