@@ -5,7 +5,7 @@ import { type CommandLine, type CommandOption, Failure, switchOption } from './c
 /** `nobody`: there is no terminal to ask at. */
 export type Consent = 'yes' | 'no' | 'nobody'
 
-export const YES: CommandOption = switchOption('yes', 'change it without a question', 'y')
+export const YES: CommandOption = switchOption('yes', 'do not ask before the change', 'y')
 
 /**
  * Asks before a change, unless `--yes` says that it is wanted.

@@ -17,7 +17,7 @@ export const PREFLIGHT_SETTINGS = settingTable({
     ...RUN_ONLY_LIVE,
     help:
       'changes that this node accepts: open accepts all; guarded only those of fields that can neither give others control ' +
-      'of it nor cut it off',
+      'of the node nor cut it off',
   },
   allowChanges: {
     name: 'allow-changes',

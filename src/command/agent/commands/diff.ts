@@ -36,7 +36,7 @@ export const diffCommand: NodeCommand = {
   description:
     'Compares the config that runs on this node with another config, field by field: order, notation and comments do not matter. ' +
     "Kubelet's drop-ins (--config-dir) are merged with both, unless --against is given. " +
-    'Says what a change does not do on a node that is in the cluster, and, unless --against is given, what kubelet would do at once. ' +
+    'Says which changes have no effect on a registered Node, and, unless --against is given, what kubelet would do at once. ' +
     'Without an argument, the other config is the one that the cluster assigns to this node.',
   arguments: [{ ...CANDIDATE, required: false }],
   options: [

@@ -31,7 +31,7 @@ export const generateCommand: NodeCommand = {
   summary: "print this node's config as a file for a ConfigMap",
   description:
     'Prints the config that kubelet runs with, including what its flags set, as a KubeletConfiguration: a first version ' +
-    'for a ConfigMap. Leaves out what is a mere default of that kubelet, so that a later kubelet has its own; says what a later ' +
+    'for a ConfigMap. Leaves out the defaults of that kubelet, so that a later kubelet uses its own; says what a later ' +
     'kubelet reads in another way. Asks kubelet 1.33 or later for /configz on its own port, which needs the right get on nodes/configz; an ' +
     "older one through the API server, which needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant " +
     "nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the response with --from-file.",
@@ -41,7 +41,7 @@ export const generateCommand: NodeCommand = {
       'read the response of /configz, or its kubeletconfig alone, from this file, or from standard input (-), instead of asking for it',
     ),
     { ...KUBELET_VERSION, help: 'of the kubelet whose response --from-file has, as in 1.36; without it, defaults are not left out' },
-    switchOption('all', 'also print what is a mere default of this kubelet'),
+    switchOption('all', 'also print the defaults of this kubelet'),
     switchOption('offline', "print the config file that runs, as it is on disk, with kubelet's drop-ins, without flags and defaults"),
   ],
   examples: [

@@ -31,7 +31,7 @@ export const preflightUpgradeCommand: NodeCommand = {
   description:
     'Checks every config that this node holds (assigned, active, last-known-good, previous, what a return to local left, local) against another kubelet: ' +
     'which it would refuse, which fields and feature gates it ignores or no longer knows, and what it reads in another way than the kubelet that runs. Name its binary, which then ' +
-    "judges itself, or its version. Without either, it is the kubelet that is on disk now. The agent's change policy does not count.",
+    "judges itself, or its version. Without either, the kubelet on disk counts. The agent's change policy does not apply.",
   options: [
     fileOption('kubelet', 'check with this kubelet: the new binary'),
     KUBELET_VERSION,

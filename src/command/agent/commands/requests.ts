@@ -52,8 +52,8 @@ export const resumeCommand: NodeCommand = {
   group: 'Control',
   summary: 'end pause and reset',
   description:
-    'Ends pause and reset: this node follows what the cluster assigns again. A pause of the cluster stays, and is named: it ends ' +
-    'when its annotation is removed.',
+    'Ends pause and reset: this node follows what the cluster assigns again. A pause by an annotation stays, and is ' +
+    'named: remove the annotation to end it.',
   options: [],
   examples: [['resume', 'when your work on the node is done']],
   execute: resume,
@@ -92,7 +92,7 @@ export const retryCommand: NodeCommand = {
   summary: 'drop verdicts and try the assigned config again',
   description:
     'Drops the verdicts on this node. The agent then tries the assigned config again, even if it was refused, failed or was rolled back. ' +
-    'Takes no veto in a rollout back: raise retry in its plan.',
+    'Does not remove a veto in a rollout: raise retry in its plan.',
   options: [],
   examples: [['retry', 'after you removed a cause outside the config']],
   execute: retry,
@@ -126,11 +126,12 @@ export const rollbackCommand: NodeCommand = {
     'Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with the first of ' +
     'last-known-good, previous and local that has not failed. The agent does not use the config again until its content, ' +
     'kubelet or the flags of kubelet change, or until retry. In a rollout that is not finished this is a veto, which by default ' +
-    'halts it for all nodes, and which retry does not take back: it asks first. To take off this node alone, use reset.',
+    'halts the rollout for all nodes, and which retry does not remove: the command asks first. To take only this node off the ' +
+    'config, use reset.',
   options: [YES],
   examples: [
     ['rollback', 'reject a config that looks healthy to the agent'],
-    ['rollback --yes', 'the same from a script, also where that halts a rollout'],
+    ['rollback --yes', 'the same from a script, even if that halts a rollout'],
   ],
   execute: rollBack,
 }
@@ -179,12 +180,12 @@ export const promoteCommand: NodeCommand = {
   name: 'promote',
   takes: 'node',
   group: 'Control',
-  summary: 'promote the config on trial although how the node was before it is not known',
+  summary: 'promote the config on trial although it is not known how the node was before',
   description:
-    'A trial does not end where evidence says no and the agent does not know whether it said so before the config, for ' +
-    'example since the API server did not answer then. This says that the node was so before, or that you accept it: the config ' +
-    'becomes last-known-good when its trial is over. Evidence that says no of a node that was well before is not overruled: ' +
-    'set it to watched. The promotion proves nothing in a rollout.',
+    'A trial is held if evidence says no and the agent does not know how the node was before the config, for example since the ' +
+    'API server did not answer then. With this command you say that the node was like that before, or that you accept it: the ' +
+    'config becomes last-known-good when its trial is over. If the node worked before, the command does not overrule evidence ' +
+    'that says no: set that kind to watched. The promotion proves nothing in a rollout.',
   options: [],
   examples: [['promote', 'end a trial on a node that was not Ready before the config either']],
   execute: requestPromotion,
@@ -226,8 +227,8 @@ export const resetCommand: NodeCommand = {
   description:
     'Returns this node to the config that kubelet was provisioned with. The node ignores what the cluster assigns until resume. ' +
     'Last-known-good and previous become local too, so the trial after resume has local as its only fallback. Kubelet is restarted if it runs another config. ' +
-    'A local config that this kubelet refuses takes --force. If kubelet fails with local, the node goes back to what ran.',
-  options: [switchOption('force', 'also where this kubelet refuses its local config')],
+    'If this kubelet refuses its local config, add --force. If kubelet fails with local, the node goes back to what ran.',
+  options: [switchOption('force', 'reset even if this kubelet refuses its local config')],
   examples: [
     ['reset', 'take this node out of dynamic configuration'],
     ['reset --force', 'the same, although preflight refuses the local config'],

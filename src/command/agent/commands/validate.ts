@@ -64,7 +64,7 @@ export const validateCommand: NodeCommand = {
   group: 'Check configs',
   summary: 'check whether kubelet would accept a config',
   description:
-    'Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool has, with every check of preflight that applies ' +
+    'Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or in a file of another tool, with every check of preflight that applies ' +
     'here, and shows each problem, its place, and what to do. For a config that this node merges, it shows where each field comes ' +
     'from. On a node, this includes its kubelet and its hardware; ' +
     'elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep) and it cannot run, the ' +

@@ -33,8 +33,8 @@ export const assignCommand: PluginCommand = {
   group: 'Change',
   summary: 'have nodes use a config',
   description:
-    'Names the config on each Node. It takes effect at once on every one of them: an assignment is not spread. More than one ' +
-    'Node needs an answer to a question, or --yes.',
+    'Names the config on each Node. It takes effect at once on all of them: an assignment is not spread. For more than one ' +
+    'Node it asks first, unless you add --yes.',
   arguments: [CONFIG_NAME, NODES],
   options: [SELECTOR, BY, YES],
   examples: [
@@ -50,7 +50,7 @@ export const unassignCommand: PluginCommand = {
   group: 'Change',
   summary: 'take nodes back to their local config',
   description:
-    'Removes what names a config on each Node: label, annotation and spec.configSource. A selector or the default of the agents ' +
+    'Removes the assignment from each Node: label, annotation and spec.configSource. A selector or the default of the agents ' +
     'may then choose another config. It takes effect at once on every Node.',
   arguments: [{ ...NODES, required: false }],
   options: [SELECTOR, YES],

@@ -20,10 +20,10 @@ export const checkAccessCommand: PluginCommand = {
   group: 'Look',
   summary: 'say who may edit the configs that nodes run',
   description:
-    'Asks the API server, by access reviews, who may edit each ConfigMap that is assigned to a node, is under one as a base or ' +
-    'is laid over one as a layer: those that a binding names, and the groups that every cluster has. Where nodes choose by ' +
-    'selector, who may create a ConfigMap decides as well. With the default --change-policy of the agents, open, these are as ' +
-    'good as root on the nodes.',
+    'Asks the API server, by access reviews, who may edit each ConfigMap that is assigned to a node, and its bases and layers. ' +
+    'It asks about the subjects that a binding names, and about the groups that every cluster has. If nodes choose by selector, ' +
+    'anyone who may create a ConfigMap decides as well. With the default --change-policy of the agents, open, all these can ' +
+    'become root on the nodes.',
   arguments: [{ placeholder: 'NAME', required: false, completes: 'config' }],
   options: [],
   exits: {

@@ -23,9 +23,9 @@ export const diffConfigCommand: PluginCommand = {
   group: 'Look',
   summary: 'show what the assigned config changes on a node',
   description:
-    'Compares the ConfigMap that the Node asks for with what the node runs, field by field: with the kept version of that, or ' +
-    'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too. ' +
-    'Then it says what kubelet takes and does otherwise than the ConfigMap says.',
+    'Compares the ConfigMap that the Node asks for with what the node runs, field by field. What the node runs ' +
+    'is a kept version, or else what kubelet itself reports (/configz through the API server), with its flags and defaults. ' +
+    'Then it says which fields of the ConfigMap kubelet accepts and carries out differently.',
   arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
   options: [OUTPUT_WITH_YAML],
   exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot compare, or invalid command line' },

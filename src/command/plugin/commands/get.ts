@@ -14,7 +14,7 @@ export const getCommand: PluginCommand = {
   group: 'Look',
   summary: 'show the nodes, their configs and their states',
   description:
-    'Shows one line a node, then one line a config with a bar: proven (█), on its way (▒), without an agent (·), in need of somebody (!). ' +
+    'Shows one line per node, then one line per config with a bar: proven (█), on its way (▒), without an agent (·), in need of somebody (!). ' +
     'On a terminal, a long message is folded; elsewhere each node has one line. No name is cut.',
   arguments: [{ placeholder: 'NODE', required: false, many: true, completes: 'node' }],
   options: [

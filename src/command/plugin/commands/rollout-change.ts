@@ -20,10 +20,10 @@ export const rolloutPauseCommand: PluginCommand = {
   group: 'Roll out',
   summary: 'keep further nodes from starting a config',
   description:
-    'Pauses the config: no further node starts it, and its rollout stands still. Where kubelet fails with it, it is rolled back ' +
-    'all the same. To take a bad edit back, use undo: during a pause, it takes effect with rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too. It ' +
-    'counts for the nodes that the config is assigned to, and not for those with a part over it. Where nodes are known to use the ' +
-    'config only as a base or a layer, the pause is set too, and the command exits with 1.',
+    'Pauses the config: no further node starts it, and its rollout stands still. If kubelet fails with it, it is still rolled ' +
+    'back. To take a bad edit back, use undo, which takes effect after rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too. It ' +
+    'counts for the nodes that the config is assigned to, and not for those with a part over it. If all known nodes use the ' +
+    'config only as a base or a layer, the command sets the pause too, and exits with 1.',
   arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout pause node-config', 'start it on no further node']],
@@ -47,7 +47,7 @@ export const rolloutRetryCommand: PluginCommand = {
   summary: 'roll the same content out again after it was halted',
   description:
     'Raises retry in the plan: the rollout begins again at stage 0 with the same content, and its nodes drop their verdicts on ' +
-    'it. Only for a content that was not at fault: an edit begins again by itself.',
+    'it. Use it only if the content was not at fault: an edit begins a rollout by itself.',
   arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout retry node-config', 'try the content again after a node was repaired']],
@@ -61,7 +61,7 @@ export const rolloutExcludeCommand: PluginCommand = {
   group: 'Roll out',
   summary: 'take a node out of the rollouts of a config',
   description:
-    'For a node that is compromised, or gone for good. What it has claimed, proved or vetoed no longer counts, its places are free, ' +
+    'For a node that is compromised, or gone for good. Its claims, proofs and vetoes no longer count, its places are free, ' +
     'and the admission policy of the rollout refuses what it writes. The node starts the content when the rollout is finished. ' +
     'Names it in the annotation kubelet-cfg-agent.io/rollout-exclude of the ConfigMap.',
   arguments: [CONFIG_NAME, NODE_NAME],

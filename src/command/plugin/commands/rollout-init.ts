@@ -22,8 +22,8 @@ export const rolloutInitCommand: PluginCommand = {
   summary: 'set up the rollout of a config: record, rights, policy',
   description:
     'Makes the record of the rollout, the Role and RoleBinding for the agents, the admission policy with its binding, and then ' +
-    'names the record on the config. What exists already is left as it is; where it does not serve this rollout, the config is ' +
-    'not changed. Once the config names the record, its edits go in stages.',
+    'names the record on the config. Existing objects are left as they are; if one does not fit this rollout, the config is ' +
+    'not changed. When the config names the record, its edits go to the nodes in stages.',
   arguments: [CONFIG_NAME],
   options: [
     { name: 'record', kind: textKind('<name>'), initial: '', help: 'name of the record, in place of NAME-rollout' },

@@ -36,12 +36,12 @@ export const rolloutStatusCommand: PluginCommand = {
   group: 'Roll out',
   summary: 'follow the rollout of a config until it is done or halted',
   description:
-    'Shows the stages of a rollout as a bar while a terminal watches, and as a line for each change where none does. Ends when ' +
-    'the last stage is open and the config is not paused, which lets every node start the config, or when the rollout is halted. ' +
-    'With --halt-if-not-ready it halts the rollout itself, where more of the nodes that started the content than the limit are hurt: ' +
-    'they were Ready then, and are not Ready for 2 minutes, or are gone, or the content failed on them. rollout retry ends that halt. ' +
-    'Once the last stage is open, no worker can be halted any more: then it goes on until the last nodes have had time to show it, ' +
-    'and names undo.',
+    'Shows the stages of a rollout as a bar on a terminal, and as a line for each change elsewhere. Ends when the last stage is ' +
+    'open and the config is not paused, so that every node may start the config, or when the rollout is halted. With ' +
+    '--halt-if-not-ready it halts the rollout itself if more nodes are hurt than the limit. A node is hurt if it was Ready when ' +
+    'it started the content, and then is not Ready for 2 minutes, is gone, or reports that the content failed. rollout retry ends ' +
+    'that halt. When the last stage is open, workers can no longer be halted: the command then watches until the last nodes have ' +
+    'had time to show harm, and names undo.',
   arguments: [CONFIG_NAME],
   options: [
     OUTPUT_WITH_YAML,
@@ -51,7 +51,7 @@ export const rolloutStatusCommand: PluginCommand = {
       name: 'halt-if-not-ready',
       kind: limitKind,
       initial: '',
-      help: 'halt the rollout where it hurts more nodes than this, or more than this share of those that started it',
+      help: 'halt the rollout if it hurts more nodes than this, or more than this share of those that started it',
     },
     { name: 'timeout', kind: durationKind(SECOND_US, LONGEST_US), initial: '', help: 'end after this time with exit code 2, as in 45m' },
   ],

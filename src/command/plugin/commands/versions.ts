@@ -37,8 +37,8 @@ export const undoCommand: PluginCommand = {
   group: 'Change',
   summary: 'go back to an earlier version of a config',
   description:
-    'Writes a kept version into the ConfigMap again: the one that was there before, or the one that --to names. What is there now ' +
-    'is kept too, so a second undo takes back the first. After an edit by another tool, only --to says which version is meant.',
+    'Writes a kept version into the ConfigMap again: the previous one, or the one that --to names. The present content is kept ' +
+    'too, so a second undo undoes the first. After an edit by another tool, name the version with --to.',
   arguments: [CONFIG_NAME],
   options: [{ name: 'to', kind: textKind('<hash>'), initial: '', help: 'the version to go back to, or how its hash begins' }, DRY_RUN, YES],
   examples: [

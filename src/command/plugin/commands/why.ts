@@ -22,7 +22,7 @@ export const whyCommand: PluginCommand = {
   group: 'Look',
   summary: 'say why a node runs what it runs, and what to do',
   description:
-    'Says in sentences what the node runs, what it should run, what stands in the way and what to do. It takes that from the ' +
+    'Says in sentences what the node runs, what it should run, why it does not, and what to do. It takes that from the ' +
     "Node's conditions and annotation and from its events, and asks neither the node nor its agent.",
   arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
   options: [OUTPUT_WITH_YAML],

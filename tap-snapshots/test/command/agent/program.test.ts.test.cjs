@@ -40,9 +40,9 @@ Usage: kubelet-cfg-agent diff [FILE|-|configmap/NAME] [flags]
 
 Compares the config that runs on this node with another config, field by field: order, notation and
 comments do not matter. Kubelet's drop-ins (--config-dir) are merged with both, unless --against is
-given. Says what a change does not do on a node that is in the cluster, and, unless --against is
-given, what kubelet would do at once. Without an argument, the other config is the one that the
-cluster assigns to this node.
+given. Says which changes have no effect on a registered Node, and, unless --against is given, what
+kubelet would do at once. Without an argument, the other config is the one that the cluster assigns
+to this node.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
@@ -80,19 +80,18 @@ exports[`test/command/agent/program.test.ts > TAP > help > of generate 1`] = `
 Usage: kubelet-cfg-agent generate [flags]
 
 Prints the config that kubelet runs with, including what its flags set, as a KubeletConfiguration: a
-first version for a ConfigMap. Leaves out what is a mere default of that kubelet, so that a later
-kubelet has its own; says what a later kubelet reads in another way. Asks kubelet 1.33 or later for
-/configz on its own port, which needs the right get on nodes/configz; an older one through the API
-server, which needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant
-nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the response with
---from-file.
+first version for a ConfigMap. Leaves out the defaults of that kubelet, so that a later kubelet uses
+its own; says what a later kubelet reads in another way. Asks kubelet 1.33 or later for /configz on
+its own port, which needs the right get on nodes/configz; an older one through the API server, which
+needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant nodes/configz, use
+an administrator's kubeconfig with --kubeconfig, or pass the response with --from-file.
 
 Options:
   --from-file <path>           read the response of /configz, or its kubeletconfig alone, from this
                                file, or from standard input (-), instead of asking for it
   --kubelet-version <version>  of the kubelet whose response --from-file has, as in 1.36; without
                                it, defaults are not left out
-  --all                        also print what is a mere default of this kubelet
+  --all                        also print the defaults of this kubelet
   --offline                    print the config file that runs, as it is on disk, with kubelet's
                                drop-ins, without flags and defaults
   -h, --help                   show help for the program or a command
@@ -188,8 +187,8 @@ Usage: kubelet-cfg-agent preflight-upgrade [flags]
 Checks every config that this node holds (assigned, active, last-known-good, previous, what a return
 to local left, local) against another kubelet: which it would refuse, which fields and feature gates
 it ignores or no longer knows, and what it reads in another way than the kubelet that runs. Name its
-binary, which then judges itself, or its version. Without either, it is the kubelet that is on disk
-now. The agent's change policy does not count.
+binary, which then judges itself, or its version. Without either, the kubelet on disk counts. The
+agent's change policy does not apply.
 
 Options:
   --kubelet <path>             check with this kubelet: the new binary
@@ -220,11 +219,11 @@ invalid arguments, flags or settings.
 exports[`test/command/agent/program.test.ts > TAP > help > of promote 1`] = `
 Usage: kubelet-cfg-agent promote [flags]
 
-A trial does not end where evidence says no and the agent does not know whether it said so before
-the config, for example since the API server did not answer then. This says that the node was so
-before, or that you accept it: the config becomes last-known-good when its trial is over. Evidence
-that says no of a node that was well before is not overruled: set it to watched. The promotion
-proves nothing in a rollout.
+A trial is held if evidence says no and the agent does not know how the node was before the config,
+for example since the API server did not answer then. With this command you say that the node was
+like that before, or that you accept it: the config becomes last-known-good when its trial is over.
+If the node worked before, the command does not overrule evidence that says no: set that kind to
+watched. The promotion proves nothing in a rollout.
 
 Options:
   -h, --help  show help for the program or a command
@@ -268,11 +267,11 @@ Usage: kubelet-cfg-agent reset [flags]
 
 Returns this node to the config that kubelet was provisioned with. The node ignores what the cluster
 assigns until resume. Last-known-good and previous become local too, so the trial after resume has
-local as its only fallback. Kubelet is restarted if it runs another config. A local config that this
-kubelet refuses takes --force. If kubelet fails with local, the node goes back to what ran.
+local as its only fallback. Kubelet is restarted if it runs another config. If this kubelet refuses
+its local config, add --force. If kubelet fails with local, the node goes back to what ran.
 
 Options:
-  --force     also where this kubelet refuses its local config
+  --force     reset even if this kubelet refuses its local config
   -h, --help  show help for the program or a command
 
 Examples:
@@ -291,8 +290,8 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/command/agent/program.test.ts > TAP > help > of resume 1`] = `
 Usage: kubelet-cfg-agent resume [flags]
 
-Ends pause and reset: this node follows what the cluster assigns again. A pause of the cluster
-stays, and is named: it ends when its annotation is removed.
+Ends pause and reset: this node follows what the cluster assigns again. A pause by an annotation
+stays, and is named: remove the annotation to end it.
 
 Options:
   -h, --help  show help for the program or a command
@@ -312,7 +311,7 @@ exports[`test/command/agent/program.test.ts > TAP > help > of retry 1`] = `
 Usage: kubelet-cfg-agent retry [flags]
 
 Drops the verdicts on this node. The agent then tries the assigned config again, even if it was
-refused, failed or was rolled back. Takes no veto in a rollout back: raise retry in its plan.
+refused, failed or was rolled back. Does not remove a veto in a rollout: raise retry in its plan.
 
 Options:
   -h, --help  show help for the program or a command
@@ -334,18 +333,18 @@ Usage: kubelet-cfg-agent rollback [flags]
 Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with
 the first of last-known-good, previous and local that has not failed. The agent does not use the
 config again until its content, kubelet or the flags of kubelet change, or until retry. In a rollout
-that is not finished this is a veto, which by default halts it for all nodes, and which retry does
-not take back: it asks first. To take off this node alone, use reset.
+that is not finished this is a veto, which by default halts the rollout for all nodes, and which
+retry does not remove: the command asks first. To take only this node off the config, use reset.
 
 Options:
-  -y, --yes   change it without a question
+  -y, --yes   do not ask before the change
   -h, --help  show help for the program or a command
 
 Examples:
   kubelet-cfg-agent rollback
       reject a config that looks healthy to the agent
   kubelet-cfg-agent rollback --yes
-      the same from a script, also where that halts a rollout
+      the same from a script, even if that halts a rollout
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
@@ -440,8 +439,8 @@ Kubelet:
 
 Preflight:
   --change-policy <choice>       changes that this node accepts: open accepts all; guarded only
-                                 those of fields that can neither give others control of it nor cut
-                                 it off (open, guarded; default: open)
+                                 those of fields that can neither give others control of the node
+                                 nor cut it off (open, guarded; default: open)
   --allow-changes <list>         exceptions to change-policy: fields, as in maxPods or
                                  authentication.*, and risk classes, as in class:reboot (default:
                                  none)
@@ -599,7 +598,7 @@ Control:
   resume             end pause and reset
   rollback           roll back the config that kubelet starts with next
   retry              drop verdicts and try the assigned config again
-  promote            promote the config on trial although how the node was before it is not known
+  promote            promote the config on trial although it is not known how the node was before
   reset              return to the local config until resume
 
 Remove:
@@ -616,11 +615,11 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/command/agent/program.test.ts > TAP > help > of validate 1`] = `
 Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
-Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool
-has, with every check of preflight that applies here, and shows each problem, its place, and what to
-do. For a config that this node merges, it shows where each field comes from. On a node, this
-includes its kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name
-a check (--kubelet, --deep) and it cannot run, the config counts as not checked.
+Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or in a file of another tool,
+with every check of preflight that applies here, and shows each problem, its place, and what to do.
+For a config that this node merges, it shows where each field comes from. On a node, this includes
+its kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name a check
+(--kubelet, --deep) and it cannot run, the config counts as not checked.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
