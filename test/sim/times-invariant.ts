@@ -63,7 +63,9 @@ export class TimesInvariant implements KubeletObserver {
    * better.
    */
   #isCondemned = false
-  /** The disk returned nothing, and no look has been made since: the next one is like the first. */
+  /**
+   * The disk or systemd told nothing, and no look has been made since: the next one is like the first.
+   */
   #isBlind = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
@@ -100,7 +102,7 @@ export class TimesInvariant implements KubeletObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
-    this.#isBlind = this.#world.faults.readsFail
+    this.#isBlind = this.#world.faults.readsFail || unit.kind === 'unknown'
     this.#followRecords()
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
@@ -117,7 +119,7 @@ export class TimesInvariant implements KubeletObserver {
 
   check(): void {
     const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
-    this.#isBlind ||= faults.readsFail
+    this.#isBlind ||= faults.readsFail || unit.systemctl.fault === 'down'
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
     if (about !== this.#about) this.#forget()
     this.#about = about
@@ -213,7 +215,7 @@ export class TimesInvariant implements KubeletObserver {
     // Local is the last that there is, and the administrator's.
     if (text === undefined || isLocalText(text) || this.#isCondemned) return true
     if (agentDead || nowUs < agentFromUs || unit.isStoppedByOperator || unit.isLeftDown || this.#isPaused()) return true
-    if (unit.systemctl.fault === 'down' || faults.readsFail || this.#isBlind || faults.writesFail || isUnseen(this.#world)) return true
+    if (this.#isBlind || unit.systemctl.fault === 'down' || faults.readsFail || faults.writesFail || isUnseen(this.#world)) return true
     const { runtime } = unit
     return runtime.endpointOf(text) === CONTAINERD && !runtime.isUp(CONTAINERD)
   }
