@@ -21,6 +21,11 @@ const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down
 const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
+const NO_VERSION = 'a ConfigMap that was not found has no version, which is that of no source'
+const NO_NAME = 'local has no name, which is that of no ConfigMap'
+const HAS_CONTENT = 'a ConfigMap that was found has a content'
+const NO_CASE = 'what has no case of its own yields nothing as well'
+const STEADY = 'kubelet was found to be steady before that is asked'
 const SAME_HAS_RECORD = 'a process that is the same as before has a record'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
@@ -37,6 +42,111 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       '[] -> ["Stryker was here"] in function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boolean {',
       'the text is the name of no record',
+    ],
+  ]),
+  ...explain('src/decision/fallback-rules.ts', [
+    [
+      'target.verdict?.key -> target.verdict.key in { healthy: target.verdict?.key ?? target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },',
+      'where the node is at fault, each config has a verdict',
+    ],
+    [
+      "running.kind !== 'known' || health === undefined -> false in if (running.kind !== 'known' || health === undefined) return false",
+      STEADY,
+    ],
+    [
+      "running.kind !== 'known' || health === undefined -> running.kind !== 'known' && health === undefined in if (running.kind !== 'known' || health === undefined) return false",
+      STEADY,
+    ],
+    ["running.kind !== 'known' -> false in if (running.kind !== 'known' || health === undefined) return false", STEADY],
+    ["health === undefined -> false in if (running.kind !== 'known' || health === undefined) return false", STEADY],
+    ["false -> true in if (running.kind !== 'known' || health === undefined) return false", STEADY],
+    [
+      '[] -> ["Stryker was here"] in return candidates.flatMap(({ verdict }) => verdict ?? [])',
+      'a text has no state, so that it is neither provisional nor open',
+    ],
+    ['wanted?.verdict -> wanted.verdict in const verdict = wanted?.verdict', 'where there is a target, there is a candidate'],
+    [
+      'verdict === undefined -> false in return verdict === undefined || diedOfLeavings(verdict) || verdict.bootId !== target.verdict.bootId ? undefined : verdict',
+      'where the target has a verdict, each candidate has one',
+    ],
+    [
+      'measureHealth(snapshot, target.key)?.elapsedUs -> measureHealth(snapshot, target.key).elapsedUs in const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0',
+      STEADY,
+    ],
+  ]),
+  ...explain('src/decision/activation-states.ts', [
+    [
+      'accepted.get(target.key)?.drain -> accepted.get(target.key).drain in const drain = accepted.get(target.key)?.drain ?? []',
+      'only what was accepted waits for a drained node',
+    ],
+    [
+      '[] -> ["Stryker was here"] in const drain = accepted.get(target.key)?.drain ?? []',
+      'only what was accepted waits for a drained node',
+    ],
+    [
+      "turn.kind === 'go' -> false in if (turn.kind === 'go' || turn.isOfFacts === true) return turn",
+      'a turn that lets the node go is the answer either way',
+    ],
+    [
+      "'go' -> \"\" in if (turn.kind === 'go' || turn.isOfFacts === true) return turn",
+      'a turn that lets the node go is the answer either way',
+    ],
+  ]),
+  ...explain('src/decision/rollout-turn.ts', [
+    [
+      'confirmedAtUs !== undefined -> true in const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US',
+      NOT_A_NUMBER,
+    ],
+    [
+      "snapshot.rollout?.turn -> snapshot.rollout.turn in return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }",
+      'where nothing is known of the rollout, its record has not been read',
+    ],
+    [
+      "assigned.kind !== 'source' -> false in if (assigned.kind !== 'source' || content !== assignedContent || content === lastKnownGood.content) return false",
+      'without a record of what is assigned, no content is',
+    ],
+    ["running.kind === 'known' -> true in const runsIt = running.kind === 'known' && running.content === content", HOLDS_NOTHING],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || assigned.kind !== 'source' || rollout === undefined) return false",
+      NARROWS,
+    ],
+    [
+      "turn.kind === 'go' -> true in return config === staging.config && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'",
+      'no other turn asks for a proof',
+    ],
+    [
+      "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false",
+      NO_VERSION,
+    ],
+  ]),
+  ...explain('src/decision/follow-assignment.ts', [
+    [
+      "snapshot.assigned.kind === 'source' -> true in const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined",
+      HOLDS_NOTHING,
+    ],
+    ["'unknown' -> \"\" in case 'unknown':", NO_CASE],
+    ["'invalid' -> \"\" in case 'invalid':", NO_CASE],
+    [
+      "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined",
+      NO_VERSION,
+    ],
+    ["assigned !== 'local' -> true in if (assigned !== 'local' && sameRef(assigned, source)) return true", NO_NAME],
+    ["'local' -> \"\" in if (assigned !== 'local' && sameRef(assigned, source)) return true", NO_NAME],
+    [
+      'desiredContent === undefined -> false in if (storedContent === desiredContent || desiredContent === undefined) return assign',
+      HAS_CONTENT,
+    ],
+    [
+      "running.kind === 'known' -> true in if (storedContent === undefined && running.kind === 'known' && running.content === desiredContent) return assign",
+      HOLDS_NOTHING,
+    ],
+    [
+      "assigned.kind !== 'source' -> false in if (assigned.kind !== 'source' || assigned.absent !== true || damagedFallbacks.length > 0) return undefined",
+      'a record that is damaged is not absent',
+    ],
+    [
+      "running.kind === 'known' -> true in running.kind === 'known' && running.content === LOCAL.content && nextStart.kind === 'known' && nextStart.held.source === 'local'",
+      HOLDS_NOTHING,
     ],
   ]),
   ...explain('src/decision/refuge.ts', [

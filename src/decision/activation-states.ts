@@ -87,7 +87,7 @@ const isNextStartLost = ({ nextStart }: Snapshot) =>
 /**
  * Transitions:
  * - wait: the unit does not take its config from the agent, or the node is paused
- * - restOn: the node is paused, and kubelet runs and starts with these bytes under another version
+ * - restOn: the node is paused, and kubelet runs and starts with these bytes
  * - leave: the node is paused, and kubelet could not start again
  * - check: otherwise
  */
@@ -96,7 +96,7 @@ function start(situation: TargetSituation): ReturnType<State> {
   const { wiring } = unit
   if (wiring.kind === 'broken') return wait(snapshot, isRunning(situation) ? restingPhase(situation) : 'blocked', wiring.detail)
   const pause = findNodePause(snapshot)
-  if (pause === undefined || (isActivated(situation) && isRunning(situation))) return check(wiring)
+  if (pause === undefined) return check(wiring)
   if (isRunning(situation) && startsWithContent(snapshot.nextStart, target.key)) return restOn(situation)
   const why = `${describePause(pause)}; wanted is ${describeSource(target.source)}`
   // A pause keeps what runs. It must not keep kubelet from starting again.

@@ -17,6 +17,7 @@ import type { KnownUnit } from '../subject/unit-state.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { listUndrained } from './acceptance.ts'
 import { findNodePause } from './find-pause.ts'
+import { findRunning } from './held-sources.ts'
 import { listLeft, runsLocal } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findStartWait } from './rollout-turn.ts'
@@ -37,10 +38,10 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   // Local with nothing left to go back to is the administrator's.
   if (nextStart.kind !== 'known' || (isLocalWanted(snapshot) && candidates.length === 1)) return undefined
   const failed = asCandidate(nextStart.held, unit)
-  if (isBeingReplaced(snapshot, target, failed)) return undefined
   const verdict = findByKey(snapshot.verdicts, failed.key)
   if (health?.subject !== failed.key || (verdict !== undefined && !isInSpiteOfRefusal(snapshot, failed, verdict))) return undefined
-  const failure = assessHealth(snapshot, health, unit) ?? findTrialFailure(snapshot, failed.key)
+  const isReplaced = isBeingReplaced(snapshot, target, failed)
+  const failure = isReplaced ? undefined : (assessHealth(snapshot, health, unit) ?? findTrialFailure(snapshot, failed.key))
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
 }
 
@@ -52,13 +53,20 @@ function isInSpiteOfRefusal(snapshot: Snapshot, { source }: Failed, { state }: V
   return source === 'local' && state === 'refused' && (snapshot.running.kind !== 'known' || runsLocal(snapshot))
 }
 
-/** Judges the process that runs, also where its kubelet was upgraded on disk since it started. */
+/**
+ * Judges the process that runs, also where its kubelet was upgraded on disk since it started, and
+ * where the restart that replaces it is held up.
+ */
 function condemnByEvidence(situation: TargetSituation, next: Failed, health: HealthRecord): Step | undefined {
-  const { running, verdicts } = situation.snapshot
-  if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined
-  const failed = { ...next, key: running.key }
+  const { snapshot, target } = situation
+  const { running, verdicts } = snapshot
+  if (running.kind !== 'known' || findByKey(verdicts, running.key) !== undefined) return undefined
+  const replaced = next.content === target.content ? findRunning(snapshot) : undefined
+  const source = running.content === next.content ? next.source : replaced?.source
+  if (source === undefined) return undefined
+  const failed = { source, content: running.content, key: running.key }
   if (isMakingWay(situation, health, failed)) return undefined
-  const failure = findEvidenceFailure(situation.snapshot)
+  const failure = findEvidenceFailure(snapshot)
   return failure && answerFailure(situation, failed, failure, health)
 }
 
@@ -74,7 +82,20 @@ function answerFailure(situation: TargetSituation, failed: Failed, failure: Conf
   if (mayTryAgain(situation, health, failed, failure)) {
     return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
-  return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
+  const verdict = makeVerdict(snapshot, failed, failure)
+  return { kind: 'condemn', verdict, next: nextInReach(situation, verdict)?.source, requested: false }
+}
+
+/**
+ * Where the node goes with this verdict: not to what waits for a drained node then, or cannot be
+ * activated.
+ */
+export function nextInReach(situation: TargetSituation, verdict: Verdict): Candidate | undefined {
+  const { snapshot, target, candidates } = situation
+  const failed = { content: contentOfKey(verdict.key) }
+  const isGone = isOutOfReach({ ...snapshot, verdicts: new Map([...snapshot.verdicts, [verdict.key, verdict]]) }, target)
+  const others = isGone ? candidates.filter(({ content }) => content !== target.content) : candidates
+  return nextAfter({ candidates: others }, failed) ?? nextAfter(situation, failed)
 }
 
 /**
@@ -203,9 +224,11 @@ function isTryOutstanding({ restarts, now }: Snapshot, unit: KnownUnit, { key }:
   return last !== undefined && isOutstanding(last) && thisBoot.filter(isOutstanding).length < MOST_REQUESTS
 }
 
-/** undefined: systemd restarts kubelet by itself. */
-function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): RestartRecord | undefined {
-  if (unit.activity === 'auto-restart') return undefined
+/** undefined: systemd restarts kubelet by itself in a moment. */
+function recordAnotherTry({ now, policy }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): RestartRecord | undefined {
+  // With `RestartSteps=`, systemd may wait for a quarter of an hour.
+  const waitsUs = (unit.restartWait?.untilUs ?? now.monotonicUs) - now.monotonicUs
+  if (unit.activity === 'auto-restart' && waitsUs <= policy.toleranceUs) return undefined
   return {
     bootId: now.bootId,
     atUs: now.monotonicUs,

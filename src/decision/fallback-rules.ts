@@ -50,14 +50,14 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   if (target.fallback && !target.atFault) {
     // Only the configs that this fallback stands in for. Never local: an administrator may have
     // changed its file since.
-    const replaced = listReplaced(candidates, target)
-    const failed = replaced.flatMap(({ verdict, source }) => (verdict?.state === 'provisional' && source !== 'local' ? [verdict] : []))
+    const replaced = listVerdicts(listReplaced(candidates, target))
+    const failed = replaced.filter(({ state, source }) => state === 'provisional' && source !== 'local')
     const certain = failed.filter((verdict) => planRetrial(snapshot, verdict) === undefined && isBroughtBack(snapshot, verdict))
     return certain.length === 0 ? undefined : { kind: 'confirm', verdicts: certain }
   }
   if (target.atFault && !outlivesExits(snapshot)) return undefined
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
-  const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
+  const suspects = target.atFault ? [...snapshot.verdicts.values()] : listVerdicts(candidates)
   const blamed = findBlamed(target, candidates)
   // Another config that is healthy for a minute says nothing of one that is healthy for longer
   // before it exits, nor of one with which the node resets.
@@ -85,14 +85,19 @@ function outlivesExits({ running, health, now, policy }: Snapshot): boolean {
   return now.monotonicUs - running.startedAtUs > longestLifeOnTrialUs(health, now.monotonicUs, policy)
 }
 
+function listVerdicts(candidates: readonly Candidate[]): readonly Verdict[] {
+  return candidates.flatMap(({ verdict }) => verdict ?? [])
+}
+
 /**
  * The wanted config, where the fallback that the node rests on died of what another config left
  * behind. The failure of the fallback then says nothing about the node, and it is healthy now that
  * the file is deleted. If the wanted config were tried again, it would write the file anew.
  */
 function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | undefined {
-  if (!target.atFault || target.verdict === undefined || !diedOfLeavings(target.verdict)) return undefined
-  const verdict = wanted?.key === target.key ? undefined : wanted?.verdict
+  // Only a target at fault has a verdict, or a local that is all there is.
+  if (target.verdict === undefined || !diedOfLeavings(target.verdict)) return undefined
+  const verdict = wanted?.verdict
   return verdict === undefined || diedOfLeavings(verdict) || verdict.bootId !== target.verdict.bootId ? undefined : verdict
 }
 
@@ -127,8 +132,7 @@ function findRecovered({ snapshot, unit, target }: TargetSituation): Retrial | u
 /** Forgets the failure of a config that was tried again and has been healthy for long since. */
 export function clearAfterLongHealth({ snapshot, target }: TargetSituation): Step | undefined {
   const verdict = findSuspended(snapshot, target.key)
-  const trial = verdict && measureHealth(snapshot, target.key)
-  if (verdict === undefined || trial === undefined || trial.elapsedUs < CLEAR_AFTER_US) return undefined
+  if (verdict === undefined || (measureHealth(snapshot, target.key)?.elapsedUs ?? 0) < CLEAR_AFTER_US) return undefined
   return { kind: 'forgive', drop: [verdict.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
 }
 
@@ -146,7 +150,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   if (runtimeUp === false && isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
   // By content: with a varying identity, each start is another subject.
   if (now.monotonicUs - (health.contentSinceUs ?? health.subjectSinceUs) < REST_IN_TRIALS * policy.trialUs) return undefined
-  const provisional = candidates.flatMap(({ verdict }) => (verdict !== undefined && isOpen(verdict) ? [verdict] : []))
+  const provisional = listVerdicts(candidates).filter(isOpen)
   // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)
   if (provisional.every(isRest)) return undefined
@@ -171,7 +175,7 @@ function findRest({ snapshot, unit, target, candidates }: TargetSituation): Tria
   const { key: next } = asCandidate(nextStart.held, unit)
   const verdict = findByKey(snapshot.verdicts, next)
   const isLeft = candidates.every((candidate) => candidate.verdict !== undefined || candidate.key === target.key)
-  return isLeft && next !== target.key && verdict?.state === 'provisional' ? next : undefined
+  return isLeft && verdict?.state === 'provisional' ? next : undefined
 }
 
 /**
@@ -271,8 +275,8 @@ function listReplaced(candidates: readonly Candidate[], target: Pick<Target, 'co
 
 /** The one that comes next, due or not. */
 export function findRetrial(snapshot: Snapshot, candidates: readonly Candidate[], target: Target): Retrial | undefined {
-  if (!target.fallback || target.atFault) return undefined
-  const planned = listReplaced(candidates, target).flatMap(({ verdict }) => (verdict && planRetrial(snapshot, verdict)) ?? [])
+  if (target.atFault) return undefined
+  const planned = listVerdicts(listReplaced(candidates, target)).flatMap((verdict) => planRetrial(snapshot, verdict) ?? [])
   return planned.find((retrial) => isDue(snapshot, retrial, target)) ?? planned[0]
 }
 

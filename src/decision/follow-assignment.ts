@@ -36,7 +36,7 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       const known = assigned !== undefined && sameSource(assigned, source)
       // Without content, the checkpoint is gone or damaged: it is saved again while the cluster
       // still has it.
-      if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
+      if (known && snapshot.assignedContent === snapshot.desiredContent) return undefined
       const shared = isShared(snapshot, source)
       const { data, rendered } = object
       const assign: Step = { kind: 'assign', source, data, ...(rendered && { rendered: rendered.data }), shared }

@@ -97,7 +97,7 @@ function needsTurn(snapshot: Ground, content: ContentHash): boolean {
   const { assigned, assignedContent, lastKnownGood, running } = snapshot
   if (assigned.kind !== 'source' || content !== assignedContent || content === lastKnownGood.content) return false
   const runsIt = running.kind === 'known' && running.content === content
-  return !runsIt && !isStarted(snapshot, content) && !isOwnEdit(snapshot, assigned.source)
+  return !runsIt && !isStarted(snapshot, { source: assigned.source, content }) && !isOwnEdit(snapshot, assigned.source)
 }
 
 /**
@@ -116,12 +116,11 @@ export function isOwnEdit(snapshot: Ground, assigned: ConfigSource): boolean {
  * Kubelet was started with it and does not run at the moment, as between two automatic restarts or
  * while the node boots. A content that was activated, and not started, has not run here.
  */
-function isStarted(snapshot: Ground, content: ContentHash): boolean {
-  const { nextStart, running, health, assigned } = snapshot
+function isStarted(snapshot: Ground, { source, content }: Startable): boolean {
+  const { nextStart, running, health } = snapshot
   if (nextStart.kind !== 'known' || nextStart.held.content !== content || running.kind === 'known') return false
   if (health?.started === true && contentOfKey(health.subject) === content) return true
-  const staging = assigned.kind === 'source' ? findStaging(snapshot, assigned.source) : undefined
-  return staging?.contents.some((staged) => staged.content === content && staged.started === true) === true
+  return findStaging(snapshot, source)?.contents.some((staged) => staged.content === content && staged.started === true) === true
 }
 
 /**

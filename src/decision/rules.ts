@@ -14,7 +14,7 @@ import type { ContentHash } from '../subject/config-source.ts'
 import { hasPassed } from '../subject/trial-key.ts'
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
-import { asCandidate, condemnFailure, type Failed, isBeingReplaced } from './condemn-failure.ts'
+import { asCandidate, condemnFailure, type Failed, isBeingReplaced, nextInReach } from './condemn-failure.ts'
 import {
   clearAfterLongHealth,
   finishReturn,
@@ -30,7 +30,7 @@ import { prune } from './prune.ts'
 import { renameKubelet } from './rename-kubelet.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { assess, hasTarget, nextAfter, type Situation, standsIn, type TargetSituation } from './target.ts'
+import { assess, hasTarget, type Situation, standsIn, type TargetSituation } from './target.ts'
 import { updateTrialBoots } from './trial.ts'
 import type { Verdict } from './verdict.ts'
 import { ASSIGNED_DAMAGED, failedLately, wait } from './wait.ts'
@@ -154,7 +154,7 @@ function answerRequest(situation: TargetSituation): Step | undefined {
     source: failed.source,
     atWallMs: now.wallMs,
   }
-  return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, requested: true }
+  return { kind: 'condemn', verdict, next: nextInReach(situation, verdict)?.source, requested: true }
 }
 
 /**

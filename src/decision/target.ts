@@ -161,14 +161,14 @@ function findNotFailed(snapshot: Ground, unit: KnownUnit, candidates: readonly C
 }
 
 /**
- * Whether kubelet runs another config than local, or ran it last, and starts next with local:
- * somebody has put the local file back meanwhile. That is no reason to leave last-known-good, if
- * that has not failed.
+ * Whether kubelet runs another config than local, or ran it last for all that is known, and starts
+ * next with local: somebody has put the local file back meanwhile. That is no reason to leave
+ * last-known-good, if that has not failed.
  */
 export function isPutBack(snapshot: Ground, unit: KnownUnit): boolean {
   const { running, nextStart, health, lastKnownGood } = snapshot
   if (running.kind === 'unknown' || nextStart.kind !== 'known' || nextStart.held.source !== 'local') return false
-  const ranLast = (running.kind === 'known' ? running.content : health?.lastProcess?.content) ?? LOCAL_CONTENT
+  const ranLast = running.kind === 'known' ? running.content : health?.lastProcess?.content
   if (ranLast === LOCAL_CONTENT || lastKnownGood.source === 'local' || lastKnownGood.content === undefined) return false
   return findVerdict(snapshot, lastKnownGood.content, unit) === undefined
 }
@@ -299,6 +299,6 @@ export function hasTarget(situation: Situation): situation is TargetSituation {
 }
 
 /** Where the node goes when this content fails. undefined: every other config has failed too. */
-export function nextAfter({ candidates }: Situation, failed: Pick<Candidate, 'content'>): Candidate | undefined {
+export function nextAfter({ candidates }: Pick<Situation, 'candidates'>, failed: Pick<Candidate, 'content'>): Candidate | undefined {
   return candidates.find((candidate) => candidate.content !== failed.content && candidate.verdict === undefined)
 }

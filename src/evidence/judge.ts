@@ -5,16 +5,17 @@
  * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
  */
 
+import { findRunning } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
-import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
+import { type ConfigFailure, findByKey, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { CheckpointInfo, ConfigSource } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
-import { findBaseline, withEarlier } from './baseline.ts'
+import { findBaseline, runsPromoted, withEarlier } from './baseline.ts'
 import { type KindStanding, no, unknown, yes } from './kind.ts'
 import {
   ALL_CONTRACTS,
@@ -173,6 +174,20 @@ export function isObserved(snapshot: Snapshot): boolean {
 }
 
 /**
+ * A config on trial is judged also where another one is wanted by now, which may have to wait for
+ * long: for a drained node, for its time in a spread, for the hourly limit of restarts. Until it
+ * has shown what a trial would have.
+ */
+export function isJudged(snapshot: Snapshot): boolean {
+  const { running, verdicts } = snapshot
+  const { target } = assess(snapshot)
+  if (running.kind !== 'known' || target === undefined || running.content === target.content) return isObserved(snapshot)
+  if (target.atFault || runsPromoted(snapshot) || findRunning(snapshot) === undefined) return false
+  if (findByKey(verdicts, running.key) !== undefined) return false
+  return measureHealth(snapshot, running.key)?.remainingUs !== 0 || listOpen(snapshot).length > 0
+}
+
+/**
  * The required findings without those that the health record decides about: it knows for how long
  * kubelet may be ill.
  */
@@ -186,7 +201,7 @@ function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
  * it decides whether the config is ever tried again, and what the node may have done itself last.
  */
 export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefined {
-  if (!isObserved(snapshot)) return undefined
+  if (!isJudged(snapshot)) return undefined
   const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
   const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]
   if (worst === undefined) return undefined

@@ -13,7 +13,7 @@ import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
-import { isObserved, viewEvidence } from './judge.ts'
+import { isJudged, viewEvidence } from './judge.ts'
 import {
   ALL_CONTRACTS,
   API_QUESTIONS,
@@ -166,6 +166,11 @@ export function isBaselineAbandoned(snapshot: Snapshot, candidate: TrialKey, ask
   return awaitedSinceUs(baseline) < Math.max(activatedUs, asksSinceUs)
 }
 
+/** The restart waits for something else than the baseline, such as the hourly limit. */
+function isHeldUp({ now }: Snapshot, baseline: Baseline): boolean {
+  return now.monotonicUs - awaitedSinceUs(baseline) >= BUSY_WAIT_US
+}
+
 function awaitedSinceUs(baseline: Baseline): number {
   return baseline.awaitedSinceUs ?? baseline.sinceUs
 }
@@ -185,10 +190,11 @@ export function dueEvidence(snapshot: Snapshot, candidate: TrialKey | undefined)
   if (baseline === undefined) return NOTHING_DUE
   const policy = snapshot.policy.evidence
   const missing = missingIn(baseline, policy)
-  // The restart is about to end the process, and its trial.
-  if (startsWithContent(snapshot.nextStart, candidate)) return askOnce([...missing, ...listAskedAgain(snapshot, baseline)], false)
-  const trial = dueInTrial(snapshot)
-  return askOnce([...missing, ...missingBeforeClaim(baseline, policy), ...trial.questions], trial.write)
+  const isNext = startsWithContent(snapshot.nextStart, candidate)
+  // A restart that is a moment away ends the process, and its trial.
+  const trial = isNext && !isHeldUp(snapshot, baseline) ? NOTHING_DUE : dueInTrial(snapshot)
+  const more = isNext ? listAskedAgain(snapshot, baseline) : missingBeforeClaim(baseline, policy)
+  return askOnce([...missing, ...more, ...trial.questions], trial.write)
 }
 
 function askOnce(questions: readonly Question[], write: boolean): Due {
@@ -199,7 +205,7 @@ function dueInTrial(snapshot: Snapshot): Due {
   const { policy } = snapshot
   const view = viewEvidence(snapshot)
   // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
-  if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
+  if (view === undefined || !(isJudged(snapshot) || owesProof(snapshot))) return NOTHING_DUE
   const asked = QUESTIONS.filter((question) => isAsked(question, policy.evidence))
   const wanted = asked.filter((question) => isDue(question, snapshot, view))
   return {

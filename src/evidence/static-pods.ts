@@ -7,7 +7,7 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { identityOfKey } from '../subject/trial-key.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 import { NOT_READY_US } from './ready.ts'
@@ -193,8 +193,7 @@ function foldStaticPods(answer: StaticPodsAnswer | NotAsked, { process, baseline
     // Whether those that were missing are back meanwhile is not known.
     return { ...(before ?? nothing), missing: [], lastUs: atUs, problem: answer.detail }
   }
-  const { kubelet } = baseline ?? {}
-  const isSameKubelet = kubelet === undefined || kubelet === identityOfKey(process.key)
+  const isSameKubelet = isOfKubelet(baseline ?? {}, process)
   const staticPods = baseline?.staticPods ?? []
   // Another kubelet may replace them.
   const expected = isSameKubelet ? staticPods : staticPods.map(markNewer)
@@ -268,7 +267,14 @@ function judgeStaticPods({ process, baseline }: StaticPodsView): KindStanding {
   if (first === undefined) return yes(`${baseline.staticPods.length} static pods run as before`, staticPods.provenAtUs)
   const sinceUs = Math.min(...missing.map((pod) => pod.sinceUs))
   const detail = `static pods that ran before do not run: ${listNames(missing.map(({ name }) => name))}`
-  return lastUs - sinceUs >= MISSING_US ? no(detail, sinceUs) : doubtful(detail, sinceUs)
+  if (lastUs - sinceUs < MISSING_US) return doubtful(detail, sinceUs)
+  // An upgrade that came with the restart may itself refuse a manifest.
+  return { ...no(detail, sinceUs), mayBeNodes: !isOfKubelet(baseline, process) }
+}
+
+/** Whether the same kubelet ran before, as far as that is known. */
+function isOfKubelet({ kubelet }: { readonly kubelet?: string | undefined }, { key }: { readonly key: TrialKey }): boolean {
+  return kubelet === undefined || kubelet === identityOfKey(key)
 }
 
 function listNames(names: readonly string[]): string {

@@ -39,6 +39,8 @@ const isKubeletExit = shape({
   startedAtUs: optional(isNumber),
   /** When the exit was noticed. */
   atUs: isNumber,
+  /** When systemd was to restart kubelet, as far as it waited for that (`RestartSec=`). */
+  restartsAtUs: optional(isNumber),
   /** For how long kubelet has started with other configs since then. */
   awayUs: optional(isNumber),
   /** The last words of kubelet. undefined: the journal could not be read, or has not been yet. */
@@ -225,9 +227,10 @@ export function logExits(
   // The first of them is that of the process which the last look found alive.
   const ended = before !== undefined && unseen > 0 && isAlive(before) ? [before] : []
   const count = Math.min(EXITS_THAT_FAIL, unseen - ended.length)
-  const { startedAtUs, killedBy } = unit
+  const { startedAtUs, killedBy, restartWait } = unit
   const markOf = (sinceUs: number) => (lackedRuntimeUs !== undefined && sinceUs <= lackedRuntimeUs ? { lackedRuntime: true } : {})
-  const last = { key, invocationId: unit.invocationId, startedAtUs, atUs, killedBy, ...markOf(startedAtUs) }
+  const waits = restartWait?.untilUs === undefined ? {} : { restartsAtUs: restartWait.untilUs }
+  const last = { key, invocationId: unit.invocationId, startedAtUs, atUs, killedBy, ...waits, ...markOf(startedAtUs) }
   return keepLatest([
     ...log,
     ...ended.map(({ invocationId, process }): KubeletExit => {

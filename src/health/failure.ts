@@ -9,7 +9,7 @@ import { isExcused, isExcuseUsedUp } from './excuse.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits, isStartRefused } from './exits.ts'
 import type { HealthRecord } from './fold.ts'
 import { isOutOfLoop } from './illness.ts'
-import { areLatestAlike, wasAddressTaken, withLastWords } from './last-words.ts'
+import { areLatestAlike, mayBeNodes, withLastWords } from './last-words.ts'
 import type { HealthPolicy } from './looks.ts'
 import type { HealthSample } from './sample.ts'
 import { isStartAwaited } from './starts.ts'
@@ -69,7 +69,7 @@ function failByExits(record: HealthRecord, what: string, counted: number): Healt
   const those = counted === 0 ? [] : own.slice(-counted)
   // Without its runtime, kubelet exits whatever its config.
   const isRuntimes = record.lackedRuntimeUs !== undefined || those.some(({ lackedRuntime }) => lackedRuntime === true)
-  const isDoubtful = isRuntimes || wasAddressTaken(record)
+  const isDoubtful = isRuntimes || mayBeNodes(record)
   return { reason: 'crash-loop', detail: withLastWords(what, record), damage: 'transient', ...(isDoubtful && { doubtful: true }) }
 }
 

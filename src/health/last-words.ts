@@ -17,11 +17,20 @@ const CHANGING =
   /\b\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?|(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+\b|\b0x[0-9a-f]+|[0-9a-f]*\d[0-9a-f]*/gi
 
 /**
- * Whether another process had an address that kubelet listens at. Any account of the node can take
- * one while kubelet is restarted.
+ * Words that kubelet may have with any config: of an address that another process has, and which
+ * any account of the node can take while kubelet is restarted; of a disk that is full or fails; of
+ * no memory, files or threads left; of an API server that takes no writes, for which kubelet waits
+ * 140 s (`initializeCSINode`, pkg/volume/csi).
  */
-export function wasAddressTaken(record: ExitRecord): boolean {
-  return findAddressError(record) !== undefined
+const OF_NODE =
+  /address already in use|no space left on device|input\/output error|cannot allocate memory|too many open files|resource temporarily unavailable|failed to create new OS thread|failed to initialize CSINode/i
+/** Kubelet does not send them to itself. The kernel does where memory runs out. */
+const SENT_BY_OTHERS = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']
+
+/** Whether the node, or somebody else, may be why kubelet exited last. A config may be, too. */
+export function mayBeNodes(record: ExitRecord): boolean {
+  const { words, killedBy } = lastOfSubject(record) ?? {}
+  return killedBy === undefined ? words !== undefined && OF_NODE.test(words) : SENT_BY_OTHERS.includes(killedBy)
 }
 
 function findAddressError(record: ExitRecord): string | undefined {
@@ -66,7 +75,8 @@ export function withLastWords(what: string, record: ExitRecord): string {
 
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
- * of its start, and one start right after the other exit. That is a crash loop. The words of a
+ * of its start, and one start right after the other exit, or after the time that systemd waited
+ * then. That is a crash loop. The words of a
  * process before a signal ended it do not explain its end, and without its runtime, kubelet has the
  * same last words whatever its config.
  */
@@ -75,7 +85,7 @@ export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boole
   if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false
   if (before.killedBy !== undefined || after.killedBy !== undefined) return false
   if (before.lackedRuntime === true || after.lackedRuntime === true) return false
-  const isNext = after.startedAtUs - before.atUs < MINUTE_US
+  const isNext = after.startedAtUs - Math.max(before.atUs, before.restartsAtUs ?? 0) < MINUTE_US
   return isNext && isAtStart(before) && isAtStart(after) && isSameCause(before.words, after.words)
 }
 

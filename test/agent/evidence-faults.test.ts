@@ -101,3 +101,19 @@ t.test('a fallback that fails by evidence is judged anew after it was started on
   const [again = 0, next] = world.restartsAskedAtUs.slice(before)
   t.ok(next !== undefined && next - again > 2 * MINUTE_US, `${((next ?? 0) - again) / SECOND_US} s later`)
 })
+
+t.test('static pods that another kubelet does not run condemn no config for good', async (t) => {
+  const world = await promotedOnA()
+  let there = [ETCD]
+  world.evidence.answer('static-pods', () => staticPods(there, { etcd: 'd2' }))
+  // Its package was upgraded, and nobody has restarted it since.
+  world.kubeletIdentity = UPGRADED_KUBELET
+  world.want(B)
+  await world.until('restart')
+  there = []
+  while (verdictOn(world, B) === undefined) await world.run(10 * SECOND_US)
+  t.match(verdictOn(world, B), { state: 'provisional', evidence: 'static-pods', damage: 'transient', doubtful: true })
+  there = [ETCD]
+  await world.run(40 * MINUTE_US)
+  t.same(world.record('last-known-good'), B, 'it was tried again')
+})

@@ -5,6 +5,8 @@
  */
 import t from 'tap'
 import { A, A_EDITED, GOOD, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { node } from '../evidence/samples.ts'
+import { ANSWERS_WELL } from './fake-evidence.ts'
 import { promoted } from './promoted-world.ts'
 import type { SmallWorld } from './small-world.ts'
 
@@ -22,12 +24,51 @@ const OBSTACLES: Readonly<Record<string, (world: SmallWorld) => void>> = {
     world.drained = false
     world.preflight = ({ kubelet }) => ({ kind: 'accepted', remarks: [], drain: kubelet === textOf(A_EDITED) ? ['cgroupDriver'] : [] })
   },
-  'a spread': (world) => {
+  'pods with CPUs of their own': (world) => {
+    world.exclusives = { kind: 'held', by: 'a pod has CPUs of its own' }
+    world.preflight = ({ kubelet }) => ({
+      ...{ kind: 'accepted', remarks: [], drain: [] },
+      ...(kubelet === textOf(A_EDITED) && { managers: ['cpuManagerPolicy'] }),
+    })
+  },
+  'its time in a spread': (world) => {
     world.policy = { ...world.policy, spreadUs: 100 * HOUR_US }
+  },
+  'the hourly limit': (world) => {
+    world.policy = { ...world.policy, restartsPerHour: 1 }
   },
 }
 
 for (const [what, holdUp] of Object.entries(OBSTACLES)) {
+  t.test(`what the node does not work with is left although what replaces it waits for ${what}`, async (t) => {
+    const world = await onTrial()
+    world.evidence.answer('node', (nowUs) => (world.startedWith === textOf(A) ? node('False') : ANSWERS_WELL.node(nowUs)))
+    holdUp(world)
+    world.want(A_EDITED)
+    await world.run(9 * MINUTE_US)
+    t.not(await world.running(), textOf(A))
+    t.match([...world.records.verdicts().values()], [{ source: A, reason: 'evidence', evidence: 'ready' }])
+    const told = world.history.find(({ kind }) => kind === 'rolled-back')?.to ?? 'local'
+    t.equal(told === 'local' ? told : textOf(told), await world.running(), 'and what is told of it is true')
+  })
+
+  t.test(`what the node works with runs on while what replaces it waits for ${what}, and is not asked about for ever`, async (t) => {
+    const world = await onTrial()
+    holdUp(world)
+    world.want(A_EDITED)
+    await world.run(12 * MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+    const asked = world.evidence.asked.length
+    await world.run(20 * MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+    t.equal(world.records.verdicts().size, 0)
+    // While the hourly limit holds the restart up, the state of the node before it is read anew.
+    const again = world.evidence.asked.slice(asked).filter(({ question }) => question === 'lease')
+    t.same(again, [])
+  })
+}
+
+for (const [what, holdUp] of Object.entries(OBSTACLES).filter(([what]) => what !== 'the hourly limit')) {
   t.test(`what an operator rolls back is left although what replaces it waits for ${what}`, async (t) => {
     const world = await onTrial()
     holdUp(world)

@@ -10,8 +10,8 @@ import { CRASHES, SmallWorld } from './small-world.ts'
 const PANIC = 'panic: unrecognized feature gate: Nope'
 
 /** A is promoted. B crashes kubelet, and kubelet says this before each exit. */
-async function crashing(words: (start: number) => string | undefined): Promise<SmallWorld> {
-  const world = new SmallWorld({ restartUs: 10 * SECOND_US })
+async function crashing(words: (start: number) => string | undefined, restartUs = 10 * SECOND_US): Promise<SmallWorld> {
+  const world = new SmallWorld({ restartUs })
   world.want(A)
   await world.run(15 * MINUTE_US)
   const starts = new Map<string, number>()
@@ -49,6 +49,12 @@ t.test('a kubelet that takes 6 s to die is healthy again with last-known-good 30
   while (!world.unit.healthy && world.nowUs - fromUs < MINUTE_US) await world.run(SECOND_US)
   t.equal(await world.running(), textOf(A))
   t.ok(world.nowUs - fromUs <= 30 * SECOND_US, `${(world.nowUs - fromUs) / SECOND_US} s`)
+})
+
+t.test('they are one, too, where systemd waits for longer than a minute in between', async (t) => {
+  const { why, seconds } = await untilRolledBack(await crashing(() => PANIC, 3 * MINUTE_US))
+  t.equal(why, `kubelet exited 2 times: ${PANIC}`)
+  t.ok(seconds < 200, `${seconds} s`)
 })
 
 t.test('other words each time: the limit of exits decides, and the verdict has the last ones', async (t) => {

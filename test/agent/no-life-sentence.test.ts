@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A config that proved itself here is not condemned for a short fault of the node. */
+/** No config is condemned for good for a short fault of the node. */
 import t from 'tap'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
-import { proven, rollbacks } from './promoted-world.ts'
-import { CRASHES, SmallWorld } from './small-world.ts'
+import { promote, promoted, proven, rollbacks } from './promoted-world.ts'
+import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 
 t.test('a fault of the node of 40 s costs a proven config nothing', async (t) => {
   const world = await proven()
@@ -97,4 +97,31 @@ t.test('a config with which the runtime falls silent for a moment at each start 
     world.runtimeUp = world.startedWith !== textOf(B) || ageUs < SECOND_US || ageUs >= 8 * SECOND_US
   }
   t.equal(await world.running(), textOf(A))
+})
+
+const FULL = 'Failed to run kubelet: mkdir /var/lib/kubelet/plugins: no space left on device'
+
+for (const [what, behaviour, words] of [
+  ['a disk that is full for a moment', { exitsAfterUs: SECOND_US }, FULL],
+  ['a kernel that ends what needs memory', { healthyAfterUs: SECOND_US, exitsAfterUs: 30 * SECOND_US, killedBy: 'SIGKILL' }, undefined],
+] as const) {
+  t.test(`${what} does not condemn a config on its first trial for good`, async (t) => {
+    const world = await promoted(A)
+    world.behave(B, behaviour)
+    world.lastWords = () => words
+    world.want(B)
+    while (rollbacks(world) === 0) await world.run(SECOND_US)
+    world.behave(B, WELL)
+    await world.run(HOUR_US)
+    t.same(world.record('last-known-good'), B)
+  })
+}
+
+t.test('however long systemd waits to restart kubelet, a proven config is started once more at once', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: 900 * SECOND_US }), A, B)
+  world.behave(B, CRASHES)
+  world.unit.kill()
+  const before = world.restartsAskedAtUs.length
+  while (!world.steps.some(({ kind }) => kind === 'try-again')) await world.run(SECOND_US)
+  t.equal(world.restartsAskedAtUs.length, before + 1)
 })

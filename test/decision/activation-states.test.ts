@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
+import { restOnTarget } from '../../src/decision/activation-states.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Staging } from '../../src/decision/staging-state.ts'
+import { assess, type TargetSituation } from '../../src/decision/target.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
 import { describeSource } from '../../src/subject/config-source.ts'
+import { recordNothing } from '../evidence/samples.ts'
 import {
   A,
   A_EDITED,
@@ -14,6 +19,7 @@ import {
   crashing,
   decide,
   GOOD,
+  HOUR_US,
   health,
   hold,
   judged,
@@ -29,6 +35,7 @@ import {
   runs,
   runsNothing,
   SECOND_US,
+  snapshot,
   startsWith,
   UPGRADED_KUBELET,
   verdict,
@@ -38,7 +45,8 @@ import {
 t.test('what may change on a drained node only waits for that', async (t) => {
   const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), { drain: ['cgroupDriver'] }]]) }
   t.match(decide(wanted), { kind: 'wait', phase: 'drain', detail: /waits until the node is drained: it changes cgroupDriver/ })
-  t.match(decide({ ...wanted, drained: false }), { phase: 'drain' })
+  t.match(decide({ ...wanted, drained: false }), { phase: 'drain', detail: /waits until the node is drained: it changes cgroupDriver$/ })
+  t.match(decide(wanted), { detail: /cgroupDriver; whether it is drained is not known$/ })
   t.match(decide({ ...wanted, drained: true }), { kind: 'activate', target: A })
   t.match(decide({ ...wanted, ...runs(A) }), { kind: 'activate', target: A }, 'a new version of what runs changes nothing')
   const activated = { ...wanted, ...startsWith(A) }
@@ -90,6 +98,8 @@ t.test('what changes the managers of kubelet waits until no pod has CPUs or memo
     phase: 'drain',
     detail: /; whether one has is not known; the condition Drained of its Node settles it$/,
   })
+  const both = { accepted: new Map([[keyOf(A), { drain: [], managers: ['cpuManagerPolicy', 'memoryManagerPolicy'] }]]) }
+  t.match(detailOf(both), { detail: /it changes cpuManagerPolicy, memoryManagerPolicy;/ })
   t.match(decide({ ...wanted, drained: true, exclusives: none }), { kind: 'activate', target: A })
   t.match(
     decide({ ...wanted, ...startsWith(A), drained: true, exclusives: { kind: 'held', by } }),
@@ -175,6 +185,7 @@ t.test('a kubelet that is down is started with what is in place, whatever the wa
   for (const activity of ['exited', 'left-down'] as const) {
     const down = { ...waiting, ...runsNothing(activity) }
     t.match(decide(down), { kind: 'restart', to: A, record: { target: keyOf(A), fallback: false, failed: true } }, activity)
+    t.strictSame(Object.keys(decide(down)).sort(), ['from', 'kind', 'record', 'to'], 'and nothing is waited for')
     const again = { ...restartTo(A, { atUs: NOW_US - SECOND_US }), failed: true, outcome: { ok: true as const, detail: '' } }
     const backsOff = decide({ ...down, restarts: [again] })
     t.match(backsOff, { kind: 'wait', phase: 'restarting', detail: /in a while.*; .*waits until the node is drained/ }, 'not at once again')
@@ -286,20 +297,33 @@ t.test('the fallback that is made ready is the best that is left', async (t) => 
   t.match(decide(READY_FOR_B), { kind: 'activate', target: B, fallback: A })
   t.match(decide({ ...READY_FOR_B, ...judged(verdict(A, 'confirmed')), previous: hold(C) }), { fallback: C })
   t.match(decide({ ...READY_FOR_B, lastKnownGood: hold('local') }), { fallback: 'local' })
+  const all = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
+  t.match(decide({ ...READY_FOR_B, ...all }), { target: B, fallback: 'local' }, 'and local where nothing is')
+  const returning = { ...LOCAL_EVERYWHERE, ...wants('local'), ...startsWith(A), ...runs(A), ...accepts('local') }
+  t.strictSame((decide(returning) as { fallback?: unknown }).fallback, undefined, 'but not for local itself')
 })
 
 t.test('the spread', async (t) => {
   const sinceUs = NOW_US - spreadDelayUs('node-1', A_EDITED, POLICY.spreadUs) + SECOND_US
   const spread = { bootId: BOOT, source: A_EDITED, sinceUs }
   const edited = { ...wants(A_EDITED), ...assignedTo(A_EDITED), ...accepts(A, A_EDITED), spread }
-  t.match(decide(edited), { kind: 'wait', phase: 'spread', untilUs: NOW_US + SECOND_US })
+  t.match(decide(edited), {
+    kind: 'wait',
+    phase: 'spread',
+    untilUs: NOW_US + SECOND_US,
+    detail: /^waits for its turn to use .*a:kubelet@2: /,
+  })
   t.match(decide({ ...edited, spread: { ...spread, sinceUs: sinceUs - SECOND_US } }), { kind: 'activate', target: A_EDITED })
+  const broken = { nextStart: { kind: 'unknown', detail: 'no file', absent: true } } as const
+  t.match(decide({ ...edited, ...broken }), { kind: 'activate' }, 'kubelet could not start again')
   t.match(decide({ ...edited, spread: undefined }), { kind: 'activate' }, 'a change of the node’s own assignment')
   t.match(decide({ ...edited, ...runsNothing('left-down') }), { kind: 'activate' }, 'a kubelet that is down loses nothing by it')
   t.not(decide({ ...edited, ...crashing(A) }).kind, 'wait', 'what runs fails: its successor cannot come too soon')
   t.match(decide({ ...edited, accepted: new Map([[keyOf(A), { drain: [] }]]) }), { kind: 'preflight' }, 'it is judged while it waits')
   const same = contentOf(A)
   t.match(decide({ ...edited, ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }), { kind: 'activate' }, 'nothing to restart')
+  const next = { ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same), ...runs(C) }
+  t.match(decide({ ...edited, ...next }), { kind: 'activate' }, 'kubelet starts with these bytes anyway')
 })
 
 t.test('what is computed waits until its facts have held, where kubelet would be restarted for it', async (t) => {
@@ -339,7 +363,7 @@ t.test('a kubelet that a person stopped', async (t) => {
 t.test('no restart beyond the hourly limit, after one without effect, or while the container runtime is silent', async (t) => {
   const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (20 - index) * MINUTE_US }))
   const due = { ...READY_FOR_B, ...startsWith(B), health: health(B, { started: false }), restarts: spent }
-  t.match(decide(due), { kind: 'wait', phase: 'restart-limit' })
+  t.match(decide(due), { kind: 'wait', phase: 'restart-limit', detail: 'kubelet was restarted 6 times within an hour' })
 
   const asked = restartTo(B, { atUs: NOW_US - MINUTE_US, invocationBefore: 'invocation-0' })
   const ineffective = { ...due, health: health(B, { subjectSinceUs: NOW_US - 2 * MINUTE_US }), restarts: [asked] }
@@ -348,6 +372,95 @@ t.test('no restart beyond the hourly limit, after one without effect, or while t
   t.match(decide({ ...READY_FOR_B, ...startsWith(B), health: health(B, { started: false }), runtimeUp: false }), {
     kind: 'wait',
     phase: 'runtime-down',
+    detail: `the container runtime does not answer: kubelet is restarted with ${describeSource(B)} when it does, or after 10 minutes`,
+  })
+})
+
+t.test('a kubelet that is well is not restarted before what its trial needs is on record', async (t) => {
+  const due = { ...READY_FOR_B, ...startsWith(B), health: health(B, { started: false }) }
+  t.match(decide({ ...due, evidence: recordNothing(keyOf(B), snapshot(due)) }), {
+    kind: 'wait',
+    phase: 'restarting',
+    detail: `recording the state of the node before kubelet is restarted with ${describeSource(B)}`,
+  })
+  const troubles = [{ step: 'restart' as const, about: '', detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }]
+  t.match(decide({ ...due, troubles }), { kind: 'wait', phase: 'unknown', detail: 'the restart of kubelet could not be recorded' })
+})
+
+/** Since when the disk, or another program, has refused a step. */
+function trouble(step: 'preflight' | 'activate', source: typeof B | 'local', agoUs = MINUTE_US): Snapshot['troubles'][number] {
+  return { step, about: describeSource(source), detail: 'killed', retryAtUs: NOW_US + MINUTE_US, sinceUs: NOW_US - agoUs }
+}
+
+t.test('what preflight has not judged is not activated', async (t) => {
+  const unjudged = { ...READY_FOR_B, accepted: new Map() }
+  const what = describeSource(B)
+  t.match(decide(unjudged), { kind: 'preflight', source: B })
+  t.match(decide({ ...unjudged, preflightPending: new Set([keyOf(B)]) }), {
+    phase: 'preflight',
+    detail: `${what} is being checked before kubelet gets it`,
+  })
+  const failed = { ...unjudged, troubles: [trouble('preflight', B, HOUR_US)] }
+  t.match(decide(failed), { phase: 'unknown', detail: `preflight of ${what} could not be carried out` })
+  const absent = { nextStart: { kind: 'unknown', detail: 'no file', absent: true } } as const
+  t.match(decide({ ...failed, ...absent }), { phase: 'unknown', detail: /could not be carried out$/ }, 'also where nothing is in place')
+  const cannotStart = 'kubelet does not start with any config'
+  t.match(decide({ ...failed, cannotStart }), { phase: 'node-at-fault', detail: cannotStart }, 'where no kubelet starts, that is why')
+
+  t.test('but for local, which is the administrator’s, after ten minutes', async (t) => {
+    const returning = { ...LOCAL_EVERYWHERE, ...wants('local'), ...startsWith(A), ...runs(A), health: health(A) }
+    const returns = (...troubles: Snapshot['troubles']) => decide({ ...returning, troubles })
+    t.match(returns(trouble('preflight', 'local', 10 * MINUTE_US)), { kind: 'activate', target: 'local' })
+    t.match(returns(trouble('preflight', 'local', 10 * MINUTE_US - 1)), { kind: 'wait', phase: 'unknown' })
+    const lately = trouble('preflight', 'local')
+    t.match(returns(trouble('preflight', B, HOUR_US), lately), { kind: 'wait' }, 'that another could not be judged does not count')
+    const full = { ...trouble('activate', 'local', HOUR_US), retryAtUs: NOW_US }
+    t.match(returns(full, lately), { kind: 'wait' }, 'nor does a disk that was full')
+    const long = trouble('preflight', 'local', HOUR_US)
+    t.match(decide({ ...failed, troubles: [...failed.troubles, long] }), { kind: 'wait' }, 'and it frees no other config')
+  })
+})
+
+t.test('what is wanted and could not be activated is said', async (t) => {
+  t.match(decide({ ...READY_FOR_B, troubles: [trouble('activate', B)] }), {
+    phase: 'unknown',
+    detail: `${describeSource(B)} could not be activated`,
+  })
+})
+
+t.test('a node that waits for its rollout says so, and what it does meanwhile', async (t) => {
+  const staging: Staging = {
+    config: 'kube-system/b',
+    record: 'record',
+    arrival: 'there',
+    contents: [{ hash: 'hash', content: contentOf(B) }],
+  }
+  const staged = { ...READY_FOR_B, stagings: [staging] }
+  const awaits = `${describeSource(B)} waits for its rollout: the record of its rollout has not been read yet`
+  const rests = (facts: Partial<Snapshot>) => restOnTarget(assess(snapshot({ ...staged, ...facts })) as TargetSituation)
+  t.match(rests({}), { phase: 'rollout', detail: awaits }, 'what runs goes on')
+  t.match(rests(runsNothing('stopped')), {
+    phase: 'kubelet-stopped',
+    detail: new RegExp(`^kubelet is stopped; .*; ${awaits}$`),
+  })
+  const all = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
+  t.match(rests(all), {
+    phase: 'node-at-fault',
+    detail: `every config failed, so the node is at fault; resting on ${describeSource(A)}; ${awaits}`,
+  })
+  t.match(rests({ ...runsNothing('left-down') }), { kind: 'restart', to: A }, 'what can be done comes before')
+
+  t.test('and looks again when the first of both may have ended', async (t) => {
+    const healthySinceUs = NOW_US - POLICY.trialUs + 2 * SECOND_US
+    const trial = { proven: undefined, lastKnownGood: hold('local'), ...runs(A), health: health(A, { healthySinceUs }) }
+    t.match(rests(trial), { kind: 'wait', untilUs: NOW_US + 2 * SECOND_US })
+    t.match(rests(runsNothing('starting')), { phase: 'restarting', untilUs: NOW_US + SECOND_US })
+  })
+
+  t.test('or that its ConfigMap is paused', async (t) => {
+    const channelState = { channel: 'label' as const, paused: { on: 'ConfigMap' as const, by: 'its label' }, problem: undefined }
+    const paused = { ...staged, desired: { ...wants(B).desired, channelState }, recordedChannelState: channelState }
+    t.match(rests(paused), { phase: 'paused', detail: `paused by its label; wanted is ${describeSource(B)}` })
   })
 })
 
@@ -369,6 +482,8 @@ t.test('a pause does not keep kubelet from starting again', async (t) => {
     'nor where the next start is lost',
   )
   t.match(decide({ ...gone, ...runsNothing('failed') }), { kind: 'activate', target: A }, 'what is wanted has run before')
+  const troubles = [trouble('activate', A), trouble('activate', 'local')]
+  t.match(decide({ ...gone, ...runsNothing('failed'), troubles }), { kind: 'wait', phase: 'paused' }, 'if anything can be put in place')
   t.match(decide({ ...LOCAL_EVERYWHERE, ...wants('local'), ...gone, ...runsNothing('auto-restart') }), {
     kind: 'activate',
     target: 'local',

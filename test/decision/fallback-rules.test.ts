@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
+import {
+  clearAfterLongHealth,
+  findRetrial,
+  findRetrialUs,
+  forgetLostFallback,
+  learnFromFallback,
+  retryAfterRest,
+  tryFailedAgain,
+} from '../../src/decision/fallback-rules.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
+import { assess, type TargetSituation } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { describeSource, LOCAL } from '../../src/subject/config-source.ts'
@@ -12,7 +22,10 @@ import {
   accepts,
   assignedTo,
   B,
+  BOOT,
   C,
+  configMap,
+  contentOf,
   crashing,
   decide,
   fallenBack,
@@ -24,6 +37,7 @@ import {
   judged,
   keyOf,
   LOCAL_EVERYWHERE,
+  lost,
   MINUTE_US,
   NOW_US,
   POLICY,
@@ -31,7 +45,9 @@ import {
   restartTo,
   runs,
   SECOND_US,
+  snapshot,
   startsWith,
+  UPGRADED_KUBELET,
   unit,
   verdict,
   wants,
@@ -339,6 +355,8 @@ t.test('local is tried again where its config has changed since kubelet failed w
   const next = (facts: Facts = {}) => decide({ ...BACK, ...judged(FAILED), ...facts })
   const again = { kind: 'forgive', drop: [], suspend: [FAILED], requested: false, why: /^the local config has changed/ }
   t.match(next(), again)
+  const step = next()
+  t.strictSame(step.kind === 'forgive' && [step.drop, step.suspend], [[], [FAILED]])
   const not: [when: string, facts: Facts][] = [
     ['it is the same', { localConfig: 'old' }],
     ['it cannot be read', { localConfig: undefined }],
@@ -374,13 +392,210 @@ t.test('a return is over when kubelet has been healthy with local for a whole tr
 
 t.test('a refusal of local is forgotten once kubelet is well with it', async (t) => {
   const returned: Facts = { ...LOCAL_EVERYWHERE, ...wants('local'), ...judged(verdict('local', 'refused')) }
-  t.match(decide(returned), {
+  t.strictSame(decide(returned), {
     kind: 'forgive',
     drop: [keyOf('local')],
+    suspend: [],
     requested: false,
-    why: /healthy with the local config that was refused/,
+    why: 'kubelet is healthy with the local config that was refused',
   })
   t.not(decide({ ...returned, health: health('local', { healthySinceUs: NOW_US - SECOND_US }) }).kind, 'forgive', 'not before')
   const failed = decide({ ...returned, ...judged(verdict('local', 'refused', { former: FAILED })) })
   t.match(failed, { kind: 'forgive', drop: { length: 0 }, suspend: [FAILED] }, 'but not what it had failed with')
+})
+
+function situate(facts: Facts = {}): TargetSituation {
+  return assess(snapshot(facts)) as TargetSituation
+}
+
+const NOW_MS = 1_700_000_000_000
+const DAY_US = 24 * HOUR_US
+/** B has failed, is tried again, and A stands in for it. */
+const DOUBTED = verdict(B, 'provisional', { doubtful: true, bootId: BOOT, atWallMs: NOW_MS })
+const healthyWith = (source: typeof A | 'local', us: number): Facts => ({
+  ...startsWith(source),
+  ...runs(source, { startedAgoUs: us }),
+  health: health(source, { healthySinceUs: NOW_US - us, subjectSinceUs: NOW_US - us }),
+})
+const DRAINS: Facts = { accepted: new Map([[keyOf(B), { drain: ['cpuManagerPolicy'] }]]), drained: false }
+
+t.test('a fallback whose checkpoint is gone is forgotten, but not one that only cannot be read', async (t) => {
+  const forgets = (facts: Facts) => {
+    const step = forgetLostFallback(situate(facts))
+    return step?.kind === 'forget-fallback' ? [step.record, step.source] : step
+  }
+  const unreadable = { ...lost(C), unreadable: true }
+  t.strictSame(forgets({ lastKnownGood: lost(C) }), ['last-known-good', C])
+  t.strictSame(forgets({ previous: lost(C) }), ['previous', C])
+  t.equal(forgets({ lastKnownGood: unreadable }), undefined)
+  t.equal(forgets({ previous: unreadable }), undefined)
+})
+
+t.test('what a healthy kubelet says of the configs that failed', async (t) => {
+  t.test('local is never condemned by it, since its file may be another one by now', async (t) => {
+    t.equal(learnFromFallback(situate({ ...BACK, ...judged(verdict('local', 'provisional')) })), undefined)
+  })
+
+  t.test('a config under trial clears a fallback that failed before, unless that exits only after hours of health', async (t) => {
+    const learns = (facts: Partial<Verdict> = {}) =>
+      learnFromFallback(assess(inTrial(judged(verdict(A, 'provisional', facts)))) as TargetSituation)
+    const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
+    t.strictSame(learns(), { kind: 'forgive', drop: [keyOf(A)], requested: false, why })
+    t.equal(learns({ recurring: true }), undefined)
+  })
+
+  const onA = (us: number, ...verdicts: readonly Verdict[]) =>
+    learnFromFallback(assess(fallenBack({ ...healthyWith(A, us), ...judged(...verdicts) })) as TargetSituation)
+
+  t.test('a node is at fault only where all of it has passed', async (t) => {
+    const failed = [verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional', { reason: 'evidence' })]
+    t.equal(onA(2 * MINUTE_US, ...failed), undefined, 'what evidence found was there while kubelet was healthy')
+    t.match(onA(POLICY.trialUs, ...failed), { kind: 'forgive', drop: [keyOf(A), keyOf('local')], suspend: [{ key: keyOf(B) }] })
+  })
+
+  t.test('what kubelet is healthy with is free, also where it had its second try, or failed as another kubelet', async (t) => {
+    const others = [verdict(B, 'provisional'), verdict('local', 'provisional')]
+    const frees = (facts: Partial<Verdict>) => {
+      const step = onA(2 * MINUTE_US, ...others, verdict(A, 'provisional', facts))
+      return step?.kind === 'forgive' && { drop: step.drop, suspend: step.suspend?.map(({ key }) => key), keep: step.keep }
+    }
+    t.strictSame(frees({}), { drop: [keyOf('local'), keyOf(A)], suspend: [keyOf(B)], keep: [] })
+    t.strictSame(frees({ acquitted: true }), { drop: [keyOf('local')], suspend: [keyOf(B), keyOf(A)], keep: [] })
+    const key = keyOf(A, UPGRADED_KUBELET)
+    t.strictSame(frees({ key, anyKubelet: true }), { drop: [keyOf('local'), key], suspend: [keyOf(B)], keep: [] })
+  })
+})
+
+t.test('which failed config is tried again, and when', async (t) => {
+  const plan = (facts: Facts) => {
+    const of = assess(fallenBack(facts)) as TargetSituation
+    const retrial = findRetrial(of.snapshot, of.candidates, of.target)
+    return retrial && [retrial.verdict.source, retrial.pauseUs / HOUR_US, retrial.number, retrial.of]
+  }
+  const failed = (facts: Partial<Verdict> = {}) => plan(judged({ ...DOUBTED, ...facts }))
+  const BEFORE = 'the boot before'
+  t.strictSame(failed(), [B, 1 / 6, 1, 3])
+  t.strictSame(failed({ retrials: 2 }), [B, 6, 3, 3])
+  t.equal(failed({ retrials: 3 }), undefined, 'three times')
+  t.equal(failed({ doubtful: undefined }), undefined, 'where it is in doubt')
+  t.equal(plan({ ...judged({ ...DOUBTED, doubtful: undefined }), health: undefined }), undefined, 'which no missing record makes it')
+  t.strictSame(failed({ doubtful: undefined, bootId: BEFORE }), [B, 1 / 6, 1, 3], 'or a boot may have cured it')
+  t.strictSame(failed({ bootId: BEFORE, retrials: 4 }), [B, 24, 5, 5], 'however often it was tried')
+  t.equal(failed({ bootId: BEFORE, retrials: 4, leavesState: true }), undefined, 'but not where it left a file behind')
+  t.equal(failed({ state: 'confirmed' }), undefined, 'what is condemned stays so')
+  t.equal(failed({ damage: 'one-way' }), undefined, 'damage that no restart undoes is done once')
+
+  const localFailed = { ...DOUBTED, ...verdict('local', 'provisional'), doubtful: true }
+  t.strictSame(plan({ ...BACK, ...judged(localFailed) }), ['local', 1 / 6, 1, 3], 'local, where it is assigned')
+  const onPrevious = { ...judged(verdict(B, 'confirmed'), localFailed), lastKnownGood: LOCAL, previous: hold(A) }
+  t.equal(plan(onPrevious), undefined, 'and never where it stands in for another')
+
+  const aFailed = { ...DOUBTED, ...verdict(A, 'provisional'), doubtful: true }
+  t.equal(plan(judged(DOUBTED, aFailed, localFailed)), undefined, 'nothing by itself where every config failed')
+  t.equal(plan({ ...healthyWith('local', HOUR_US), ...judged({ ...DOUBTED, retrials: 2 }, aFailed) })?.[0], A, 'the one that is due first')
+  const neither = judged({ ...DOUBTED, retrials: 2 }, { ...aFailed, atWallMs: NOW_MS, retrials: 2 })
+  t.equal(plan({ ...healthyWith('local', HOUR_US), ...neither })?.[0], B, 'and else the one that is wanted most')
+  for (const settled of [snapshot(), inTrial()]) {
+    const of = assess(settled) as TargetSituation
+    t.equal(findRetrial(settled, of.candidates, of.target), undefined)
+  }
+
+  t.test('once, while other nodes wait for what this one has to say', async (t) => {
+    const staging = {
+      config: 'kube-system/b',
+      record: 'record',
+      arrival: 'there',
+      contents: [{ hash: 'hash', content: contentOf(B) }],
+    } as const
+    const turn = { kind: 'go', detail: '' } as const
+    const rollout = { config: 'kube-system/b', hash: 'hash', turn, confirmedAtUs: undefined }
+    const counts = { generation: 1, stage: 1, lastStage: 6, openPercent: 10, proofs: 0, needed: 1, claimed: [], silent: [], vetoes: [] }
+    const awaits = (finished: boolean, retrials = 0) =>
+      plan({
+        ...judged({ ...DOUBTED, retrials }),
+        stagings: [staging],
+        rollout: { ...rollout, progress: { ...counts, finished, halted: false } },
+      })
+    t.strictSame(awaits(false), [B, 1 / 6, 1, 1])
+    t.equal(awaits(false, 1), undefined)
+    t.strictSame(awaits(true, 1), [B, 1, 2, 3], 'with its rollout over, nobody waits')
+  })
+
+  t.test('when its fallback has been healthy for long enough, by either clock', async (t) => {
+    const tries = (healthyUs: number, agoMs: number, facts: Facts = {}) => {
+      const failedAt = judged({ ...DOUBTED, atWallMs: NOW_MS - agoMs })
+      return tryFailedAgain(assess(fallenBack({ ...healthyWith(A, healthyUs), ...failedAt, ...facts })) as TargetSituation)
+    }
+    const again = { kind: 'retry-failed', verdict: { key: keyOf(B) }, number: 1, of: 3 }
+    t.match(tries(10 * MINUTE_US, 0), again)
+    t.equal(tries(10 * MINUTE_US - 1, 0), undefined)
+    t.match(tries(2 * MINUTE_US, 600_000), again, 'also over a boot')
+    t.equal(tries(2 * MINUTE_US, 599_999), undefined)
+    t.match(tries(10 * MINUTE_US, -HOUR_US), again, 'also where the wall clock was set back')
+    t.equal(tries(SECOND_US, 600_000), undefined, 'but not while the fallback has just started')
+    const channelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'x' }, problem: undefined } as const
+    t.equal(tries(HOUR_US, 0, { desired: { ...wants(B).desired, channelState } }), undefined, 'nor while its ConfigMap is paused')
+
+    const { snapshot: seen, target } = assess(fallenBack(healthyWith(A, MINUTE_US))) as TargetSituation
+    const retrial = { verdict: DOUBTED, pauseUs: 10 * MINUTE_US, number: 1, of: 3 }
+    t.equal(findRetrialUs(seen, retrial, target), NOW_US + 9 * MINUTE_US)
+    const ill = fallenBack({ health: health(A, { healthySinceUs: undefined, unhealthySinceUs: NOW_US }) })
+    t.equal(findRetrialUs(ill, retrial, target), undefined, 'nobody knows while it is ill')
+  })
+})
+
+t.test('a config is not tried again for being healthy where nothing stands in for it', async (t) => {
+  const failedOnA = { ...healthyWith(A, HOUR_US), ...judged({ ...DOUBTED, ...verdict(A, 'provisional'), doubtful: true }) }
+  t.equal(
+    tryFailedAgain(situate({ ...wants(B), ...assignedTo(B), ...DRAINS, ...failedOnA })),
+    undefined,
+    'another is about to take its place',
+  )
+  const all = judged(DOUBTED, verdict(A, 'provisional', { doubtful: true }), verdict('local', 'provisional', { reason: 'evidence' }))
+  const pending = { preflightPending: new Set([keyOf(A)]) }
+  t.equal(
+    tryFailedAgain(situate({ ...wants(B), ...assignedTo(B), ...healthyWith(A, HOUR_US), ...all, ...pending })),
+    undefined,
+    'all failed',
+  )
+})
+
+t.test('a failure is forgotten once kubelet has been healthy for a day with its config', async (t) => {
+  const clears = (us: number, facts: Facts = {}) =>
+    clearAfterLongHealth(situate({ ...healthyWith(A, us), suspendedVerdicts: new Map([[keyOf(A), verdict(A, 'provisional')]]), ...facts }))
+  const why = 'kubelet has been healthy for a day with a config that had failed'
+  t.strictSame(clears(DAY_US), { kind: 'forgive', drop: [keyOf(A)], requested: false, why })
+  t.equal(clears(DAY_US - 1), undefined)
+  t.equal(clears(DAY_US, { health: health(A, { healthySinceUs: undefined, unhealthySinceUs: NOW_US }) }), undefined, 'it is ill now')
+  t.equal(clears(DAY_US, { suspendedVerdicts: new Map() }), undefined, 'it never failed')
+})
+
+t.test('what a node tries again after a long rest', async (t) => {
+  const D = configMap('d')
+  const rests = (facts: Facts, ...failed: readonly Verdict[]) => {
+    const step = retryAfterRest(
+      situate({
+        ...wants(B),
+        ...assignedTo(B),
+        ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - 3 * POLICY.trialUs }),
+        ...judged(...failed),
+        ...facts,
+      }),
+    )
+    return step?.kind === 'forgive' ? { why: step.why, keys: keysOf(step) } : step
+  }
+  const [a, b, c, local] = ([A, B, C, 'local'] as const).map((source) => verdict(source, 'provisional')) as [
+    Verdict,
+    Verdict,
+    Verdict,
+    Verdict,
+  ]
+  const why = 'every config has failed, and nothing has changed for long: all are tried again'
+  t.strictSame(rests({}, a, b, local), { why, keys: [keyOf(B), keyOf(A), keyOf('local')] })
+  t.strictSame(rests(DRAINS, a, local), { why, keys: [keyOf(A), keyOf('local')] }, 'what waits for a drained node has not failed')
+  t.equal(rests({ ...DRAINS, previous: hold(C) }, a, c), undefined, 'nor has local, which comes first')
+  const onlyA = { ...BACK, localConfig: undefined, preflightPending: new Set([keyOf('local')]) }
+  t.equal(rests({ ...wants('local'), ...onlyA }, a), undefined, 'there is no other than the one that runs')
+  const onD = { ...startsWith(D), ...runs(D), health: health(D) }
+  t.equal(rests({ ...DRAINS, ...onD }, a, local), undefined, 'nor does it rest with a config that has not failed')
 })

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Channel, ChannelState, Desired } from '../../src/decision/desired.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { openRecords } from '../../src/decision/follow-assignment.ts'
+import { followAssignment, openRecords, recordStaging } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { assess } from '../../src/decision/target.ts'
@@ -49,6 +49,8 @@ t.test('what is wanted', async (t) => {
     t.same(decide(wants('local')), { kind: 'reset-to-local', from: A, shared: false })
     const half = { ...wants('local'), ...assignedTo('local') }
     t.same(decide(half), { kind: 'reset-to-local', from: 'local', shared: false }, 'a crash on the way there is made good')
+    const localBefore = { ...wants('local'), lastKnownGood: hold('local'), previous: hold('local') }
+    t.same(decide(localBefore), { kind: 'reset-to-local', from: A, shared: false }, 'also where no fallback was anything else')
     t.same(decide({ ...half, lastKnownGood: hold('local'), previous: hold(B) }), { kind: 'reset-to-local', from: 'local', shared: false })
     const reset = { ...wants('local'), ...LOCAL_EVERYWHERE, ...startsWith(A), ...runs(A) }
     t.match(decide(reset), { kind: 'preflight', source: 'local' }, 'local is a change like any other')
@@ -111,6 +113,8 @@ t.test('a change that comes from something that nodes share', async (t) => {
   t.match(decide(onLocal), { kind: 'assign', shared: true }, 'a matching one was created, and the node was local')
   const vanished = { ...wants('local'), ...change('local', undefined, selected) }
   t.same(decide(vanished), { kind: 'reset-to-local', from: A, shared: true }, 'the winner was deleted, and nothing else assigns')
+  const half = { ...vanished, ...assignedTo('local') }
+  t.same(decide(half), { kind: 'reset-to-local', from: 'local', shared: false }, 'what is half done is not spread again')
 
   t.test('a word about this Node is not spread', async (t) => {
     const spoken = (to: ConfigSource, by: Channel | undefined, before: ChannelState) => ({
@@ -121,11 +125,16 @@ t.test('a change that comes from something that nodes share', async (t) => {
     t.match(decide(spoken(B, 'default', selected)), { kind: 'assign', shared: false }, 'a label that the selector no longer matches')
     t.same(decide(spoken('local', undefined, channelState('label', 'as before'))), { kind: 'reset-to-local', from: A, shared: false })
     t.match(decide(spoken(A_EDITED, 'label', channelState('label', 'as before'))), { shared: true }, 'but an edit is one all the same')
+    t.match(decide(spoken(B, 'selector', selected)), { shared: true }, 'and so is the choice of a selector, as the one before was')
+    t.match(decide(spoken(B, 'selector', channelState('label', 'as before'))), { shared: false }, 'but not where a label was taken away')
   })
 
   t.test('nor is the first assignment of a node, nor one after an older agent that recorded less', async (t) => {
     t.match(decide({ ...onLocal, recordedChannelState: undefined }), { kind: 'assign', shared: false })
     t.match(decide({ ...onLocal, recordedChannelState: channelState(undefined) }), { kind: 'assign', shared: false })
+    t.match(decide({ ...wants(B), recordedChannelState: selected }), { kind: 'assign', shared: false }, 'nor where the Node was not seen')
+    const damaged = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
+    t.match(decide({ ...wants(B), ...change(B, 'selector', selected), ...damaged }), { kind: 'assign', shared: false }, 'or nobody knows')
   })
 
   t.test('a reset on the node, and its end, are not spread', async (t) => {
@@ -137,6 +146,8 @@ t.test('a change that comes from something that nodes share', async (t) => {
       { kind: 'record-channel', channelState: { channel: 'selector', nodeHash: undefined } },
       'its end is a word about this node',
     )
+    const ends = { ...LOCAL_EVERYWHERE, ...wants(A), ...change(A, 'selector', channelState('selector')) }
+    t.match(decide(ends), { kind: 'assign', shared: false })
   })
 
   t.test('what the Node says is recorded once it is followed, so that a download in between changes nothing', async (t) => {
@@ -146,7 +157,71 @@ t.test('a change that comes from something that nodes share', async (t) => {
     t.match(recorded, { kind: 'record-channel', channelState: { channel: 'label', nodeHash: 'as before' } })
     const followed = decide({ ...READY_FOR_B, desired, recordedChannelState: channelState('label', 'as before') })
     t.match(followed, { kind: 'record-channel', channelState: { channel: 'label', nodeHash: 'another' } })
+    const unseen = decide({ recordedChannelState: selected })
+    t.match(
+      unseen,
+      { kind: 'record-channel', channelState: { channel: 'selector', nodeHash: undefined } },
+      'nothing of one that was not seen',
+    )
+    const silent = { ...LOCAL_EVERYWHERE, desired: { kind: 'local', channelState: channelState(undefined) } } as const
+    t.match(decide(silent), { kind: 'wait' }, 'nor where neither the cluster nor a record says anything')
   })
+})
+
+t.test('what a config is made of is recorded, for commands that ask nobody', async (t) => {
+  const made = {
+    mergedFrom: ['base', 'part'],
+    fields: [{ path: ['maxPods'], layer: 'part' }],
+    computed: [{ field: 'maxPods', value: '110', layer: 'part' }],
+  }
+  const { mergedFrom: layers, fields, computed } = made
+  const before = { ...channelState('label', 'as before'), layers, fields, computed }
+  const seen = { channelState: channelState('label', 'as before') }
+  const recorded = (desired: Desired, of: ChannelState | undefined) => {
+    const step = decide({ desired, recordedChannelState: of })
+    if (step.kind !== 'record-channel') return step.kind
+    const { channel: _channel, paused: _paused, problem: _problem, nodeHash: _hash, ...rest } = step.channelState
+    return rest
+  }
+  const { desired } = wants(A)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const merged = { ...desired, ...seen, object: { ...desired.object, ...made } }
+  t.strictSame(recorded(merged, channelState('label', 'as before')), { layers, fields, computed })
+  t.equal(recorded(merged, before), 'wait', 'once')
+  t.strictSame(recorded({ ...desired, ...seen }, before), {}, 'a config that is made of nothing has none')
+  const pending: Desired = { ...desired, object: { kind: 'pending' }, channelState: channelState('selector', 'as before') }
+  t.strictSame(recorded(pending, before), { layers, fields, computed }, 'what is not known yet changes nothing')
+  t.strictSame(recorded(pending, undefined), {}, 'nor is it made up')
+  const invalid: Desired = { kind: 'invalid', detail: '', channelState: channelState('selector', 'as before') }
+  t.strictSame(recorded(invalid, before), { layers, fields, computed })
+  const local = decide({
+    ...LOCAL_EVERYWHERE,
+    desired: { kind: 'local', channelState: channelState(undefined, 'as before') },
+    recordedChannelState: before,
+  })
+  t.strictSame(local.kind === 'record-channel' && local.channelState, channelState(undefined, 'as before'), 'local is made of nothing')
+})
+
+t.test('what this node makes of a ConfigMap is assigned, beside what the cluster has', async (t) => {
+  const { desired } = wants(B)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const rendered = { overlay: 'overlay-hash', data: { kubelet: 'merged' } }
+  const assigned = { kind: 'assign', source: B, data: dataOf(B), shared: false }
+  t.strictSame(decide(wants(B)), assigned)
+  t.strictSame(decide({ ...wants(B), desired: { ...desired, object: { ...desired.object, rendered } } }), {
+    ...assigned,
+    source: { ...B, overlay: 'overlay-hash' },
+    rendered: { kubelet: 'merged' },
+  })
+})
+
+t.test('a rollout is recorded with what is assigned, and not before', async (t) => {
+  const { desired } = wants(B)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const object = { ...desired.object, rollout: { record: 'record', plan: undefined } }
+  const staged = { ...wants(B), desired: { ...desired, object } }
+  t.match(recordStaging(assess(snapshot({ ...staged, ...assignedTo(B) }))), { kind: 'record-staging', source: B, object })
+  t.equal(recordStaging(assess(snapshot(staged))), undefined)
 })
 
 t.test('the same version once more', async (t) => {
@@ -158,7 +233,45 @@ t.test('the same version once more', async (t) => {
     t.match(decide(other), { kind: 'preflight', data: dataOf(A) }, 'but with other content not unjudged, where kubelet starts from it')
   })
 
+  const follow = (facts: Partial<Snapshot>) => followAssignment(assess(snapshot(facts)))
+  const judge = { kind: 'preflight', source: A, key: `${other}@kubelet-v1`, data: dataOf(A), fallback: false }
+  const acceptsOther = { accepted: new Map([[`${other}@kubelet-v1`, { drain: [] }]]) }
+
+  t.test('its checkpoint is gone, and it has other content', async (t) => {
+    const nextStart = { kind: 'known', held: lost(A) } as const
+    const gone = { ...wants(A, other), assignedContent: undefined, storedContent: undefined, nextStart }
+    t.strictSame(follow(gone), judge)
+    t.match(
+      follow({ ...gone, running: { ...runs(A).running, content: other } as Snapshot['running'] }),
+      { kind: 'assign' },
+      'kubelet runs it',
+    )
+    t.strictSame(follow({ ...gone, ...runsNothing('failed') }), judge, 'nothing runs')
+    t.match(follow({ ...gone, nextStart: { kind: 'unknown', detail: '' } }), { kind: 'assign' }, 'nothing can start from it')
+    const requests = { hold: 'paused', rollback: undefined, retry: false } as const
+    t.match(follow({ ...gone, requests, ...acceptsOther }), { kind: 'assign' }, 'a pause does not keep kubelet from starting again')
+  })
+
   const restored = { ...wants(A, other) }
+  t.test('with other content: nothing is done while what is needed for it is not known', async (t) => {
+    t.strictSame(follow(restored), judge)
+    t.strictSame(
+      follow({ ...restored, running: { ...runs(A).running, content: other } as Snapshot['running'] }),
+      judge,
+      'also while it runs',
+    )
+    t.equal(follow({ ...restored, unit: { kind: 'unknown', detail: 'bus' } }), undefined, 'systemd does not answer')
+    t.equal(follow({ ...restored, nextStart: { kind: 'unknown', detail: '' } }), undefined, 'what kubelet starts with')
+  })
+
+  t.test('with other content that was refused: judged again once what the refusal rests on has changed', async (t) => {
+    const judgedOther = (state: 'refused' | 'provisional', basis: string | undefined, before: string) =>
+      follow({ ...restored, basis, ...judged(verdict(A, state, { key: `${other}@kubelet-v1`, basis: before })) })
+    t.strictSame(judgedOther('refused', 'today', 'yesterday'), judge)
+    t.equal(judgedOther('refused', 'today', 'today'), undefined)
+    t.equal(judgedOther('refused', undefined, 'yesterday'), undefined, 'preflight is not available')
+    t.equal(judgedOther('provisional', 'today', 'yesterday'), undefined, 'what has failed is no matter of preflight')
+  })
   t.test('with other content, as after a restored etcd: judged first, since kubelet may start from it at any time', async (t) => {
     t.match(decide(restored), { kind: 'preflight', source: A, key: `${other}@kubelet-v1`, data: dataOf(A) })
     t.match(decide({ ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: [] }]]) }), {

@@ -7,6 +7,15 @@ import { isOutOfReach } from '../../src/decision/condemn-failure.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
+import {
+  describeStartWait,
+  findRolloutTurn,
+  findStartWait,
+  isAwaitedByOthers,
+  isInRollout,
+  isOwnEdit,
+  owesProof,
+} from '../../src/decision/rollout-turn.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../../src/decision/staging-state.ts'
@@ -476,3 +485,177 @@ function objectOf(source: ConfigMapSource) {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
   return desired.object
 }
+
+/** A rollout as its record shows it. */
+function progress(finished: boolean): NonNullable<RolloutKnowledge['progress']> {
+  const counts = { stage: 1, lastStage: 6, openPercent: 10, proofs: 0, needed: 1, claimed: [], silent: [], vetoes: [] }
+  return { generation: 1, ...counts, finished, halted: false }
+}
+
+function staging(source: ConfigMapSource, ...contents: readonly StagedContent[]): { stagings: readonly Staging[] } {
+  return { stagings: [{ config: `kube-system/${source.name}`, record: 'rollout', arrival: 'there', contents }] }
+}
+
+const OF_B: StagedContent = { hash: hashOf(B), content: contentOf(B) }
+/** Of C's text, under the name of B. */
+const OTHER: StagedContent = { hash: hashOf(C), content: contentOf(C) }
+
+t.test('what is known of the turn of a config', async (t) => {
+  const turnOf = (facts: Facts, source: ConfigMapSource | 'local' = B, content = contentOf(B)) =>
+    findRolloutTurn(snapshot({ ...staged(B), ...facts }), source, content)
+  const unread = { kind: 'wait', detail: 'the record of its rollout has not been read yet' }
+  t.strictSame(turnOf({}), unread)
+  t.equal(turnOf({ stagings: [] }), undefined, 'it has no rollout')
+  t.equal(turnOf({}, 'local'), undefined, 'nor has local')
+  const { rollout } = turn(B, GO, NOW_US)
+  t.equal(turnOf({ rollout }), rollout.turn)
+  for (const other of [{ config: 'kube-system/c' }, { hash: hashOf(C) }])
+    t.strictSame(turnOf({ rollout: { ...rollout, ...other } }), unread, 'what was read is about another')
+  t.strictSame(turnOf({ rollout }, B, contentOf(C)), unread, 'another content')
+
+  t.equal(turnOf(turn(B, GO, NOW_US - 10 * SECOND_US))?.kind, 'go', 'a turn counts for ten seconds')
+  const confirms = { kind: 'wait', detail: 'the agent confirms the turn with a fresh read of the record and the config' }
+  t.strictSame(turnOf(turn(B, GO, NOW_US - 10 * SECOND_US - 1)), confirms)
+  t.strictSame(turnOf(turn(B, GO)), confirms)
+  const unready = { kind: 'wait', detail: 'this node has its turn, but cannot start it now: kubelet is stopped' }
+  t.strictSame(turnOf(turn(B, { ...GO, unready: 'kubelet is stopped' })), unready)
+  t.equal(turnOf(turn(B, HALTED)), HALTED, 'no is no, however old')
+
+  const requested = staging(B, { ...OF_B, requested: true })
+  const go = { kind: 'go', detail: 'an operator requested it on the node' }
+  t.strictSame(turnOf({ ...requested, ...turn(B, HALTED) }), go)
+  t.strictSame(turnOf({ ...requested, ...turn(B, HALTED) }, B, contentOf(C)), unread, 'but nothing else than that')
+})
+
+t.test('what waits for a turn, or for the end of a pause', async (t) => {
+  const waits = (facts: Facts, source: ConfigMapSource | 'local' = B) =>
+    findStartWait(snapshot({ ...staged(B), ...turn(B, HALTED), ...facts }), { source, content: contentOf(source) })
+  t.strictSame(waits({}), { turn: HALTED, isBeingConfirmed: false })
+  t.equal(waits(turn(B, GO, NOW_US)), undefined, 'its turn has come')
+  t.match(waits(turn(B, GO)), { isBeingConfirmed: true }, 'or is confirmed')
+  const { rollout } = turn(B, GO, NOW_US)
+  t.match(waits({ rollout: { ...rollout, hash: hashOf(C) } }), { isBeingConfirmed: false }, 'which is of another content')
+  const told = waits({})
+  t.equal(told && describeStartWait('it', told), `the rollout of it is halted: ${HALTED.detail}`)
+  const unread = waits({ rollout: undefined })
+  t.equal(unread && describeStartWait('it', unread), 'it waits for its rollout: the record of its rollout has not been read yet')
+
+  t.test('but no fallback, nor what runs or has run', async (t) => {
+    const { stagings } = staging(C, OTHER)
+    t.equal(waits({ ...staging(B, OF_B), stagings, previous: hold(C) }, C), undefined, 'a fallback')
+    t.equal(waits({ ...staging(B, OF_B), stagings, assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined }, C), undefined)
+    t.equal(waits({ lastKnownGood: hold(B) }), undefined, 'last-known-good')
+    t.equal(waits(runs(B)), undefined, 'it runs')
+    const down = { ...startsWith(B), ...runsNothing('auto-restart') }
+    t.equal(waits({ ...down, health: health(B) }), undefined, 'it was started')
+    t.ok(waits({ ...down, health: health(B, { started: false }) }), 'it was never started')
+    const started = staging(B, OTHER, { ...OF_B, started: true })
+    t.equal(waits({ ...down, ...started, health: undefined }), undefined, 'it was started before the boot')
+    t.ok(waits({ ...down, ...staging(B, { ...OTHER, started: true }, OF_B), health: undefined }), 'another content was')
+    t.ok(waits({ ...started, ...runsNothing('auto-restart'), health: undefined }), 'and left since')
+    t.ok(waits({ ...started, ...startsWith(B), health: health(B) }), 'and something else has run since')
+    t.ok(waits({ ...down, nextStart: { kind: 'unknown', detail: '' }, health: health(B) }), 'nobody knows what is in place')
+  })
+
+  t.test('a pause of its ConfigMap holds what is new, too', async (t) => {
+    const channelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'its label' }, problem: undefined } as const
+    const paused = { stagings: [], rollout: undefined, desired: { ...wants(B).desired, channelState } }
+    const turnOfPause = { kind: 'wait', detail: 'paused by its label' }
+    const found = waits(paused)
+    t.strictSame(found, { turn: turnOfPause, isBeingConfirmed: false, isPaused: true })
+    t.equal(found && describeStartWait('it', found), 'paused by its label; wanted is it')
+    t.equal(waits({ ...paused, ...runs(B) }), undefined, 'but not what runs')
+    t.equal(waits({ ...paused, ...assignedTo('local') }, 'local'), undefined, 'nor local, which is no version of it')
+  })
+})
+
+t.test('a change of nothing but the overlay of this node', async (t) => {
+  const isOwn = (facts: Facts) => isOwnEdit(snapshot({ ...staged(B), ...facts }), B)
+  const before = { hash: hashOf(B), content: contentOf(A) }
+  const overlaid = staging(B, before, OF_B)
+  t.equal(isOwn(overlaid), true, 'it tells the content from what runs')
+  t.equal(isOwn({ ...overlaid, ...runs(C) }), false, 'which may be another config than last-known-good')
+  t.equal(isOwn({ ...overlaid, ...runsNothing('failed') }), true, 'and where nothing runs from that')
+  t.equal(isOwn({ ...staging(B, before), ...assignedTo(B) }), false, 'it is not known of what the new content is made')
+  t.equal(isOwn({ stagings: [] }), false)
+})
+
+t.test('other nodes wait for what this one has to say', async (t) => {
+  const { rollout } = turn(B, GO)
+  const known: Facts = { ...staging(B, OF_B), rollout: { ...rollout, progress: progress(false) } }
+  const awaited = (facts: Facts) => isAwaitedByOthers(snapshot({ ...known, ...facts }), B, contentOf(B))
+  t.equal(awaited({}), true, 'in its rollout')
+  const of = (facts: Partial<RolloutKnowledge>) => ({ rollout: { ...rollout, progress: progress(false), ...facts } })
+  const not: Record<string, Facts> = {
+    'it has none': { stagings: [] },
+    'another content is staged, and in its rollout': { ...staging(B, OF_B, OTHER), ...of({ hash: hashOf(C) }) },
+    'it was last-known-good here': staging(B, { ...OF_B, promoted: true }),
+    'it has worked here with another overlay': staging(
+      B,
+      { hash: hashOf(B), content: contentOf(A), proved: true },
+      { ...OF_B, ownEdit: true },
+    ),
+    'the record was not read': { rollout: undefined },
+    'nor for it': of({ progress: undefined }),
+    'but for another config': of({ config: 'kube-system/c' }),
+    'or content': of({ hash: hashOf(C) }),
+    'it is over': of({ progress: progress(true) }),
+  }
+  for (const [what, facts] of Object.entries(not)) t.equal(awaited(facts), false, what)
+})
+
+t.test('a failure would be told to a rollout that is not known to be over', async (t) => {
+  const { rollout } = turn(B, GO)
+  const over = { ...rollout, progress: progress(true) }
+  const isIn = (facts: Facts, content = contentOf(B)) =>
+    isInRollout({ ...staging(B, OF_B), rollout: over, ...facts } as Pick<Snapshot, 'stagings' | 'rollout'>, B, content)
+  t.equal(isIn({}), false)
+  t.equal(isIn({ rollout: { ...rollout, progress: progress(false) } }), true)
+  t.equal(isIn({ rollout }), true, 'how far it is was not read')
+  t.equal(isIn({ rollout: undefined }), true, 'nor anything')
+  t.equal(isIn({ rollout: { ...over, hash: hashOf(C) } }), true, 'the record is about another content')
+  t.equal(isIn({ rollout: { ...over, config: 'kube-system/c' } }), true)
+  t.equal(isIn({ stagings: [], rollout }), false, 'it has no rollout')
+  t.equal(isIn({ rollout }, contentOf(C)), false, 'another content has')
+})
+
+t.test('a proof is owed for what runs, and has passed its trial', async (t) => {
+  const asks: RolloutTurn = { kind: 'go', detail: '', asks: 'proof' }
+  const claimed: Facts = { ...staged(B), ...startsWith(B), ...runs(B), ...turn(B, asks), proven: keyOf(B) }
+  const owes = (facts: Facts) => owesProof(snapshot({ ...claimed, ...facts }))
+  t.equal(owes({}), true)
+  const { rollout } = turn(B, asks)
+  const not: Record<string, Facts> = {
+    'nothing runs': runsNothing('failed'),
+    'what is assigned is not known': { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined },
+    'the record was not read': { rollout: undefined },
+    'it has no rollout': { stagings: [] },
+    'another content runs, which has passed': { ...runs(A), proven: keyOf(A) },
+    'it has not passed': { proven: keyOf(A) },
+    'it was proved': staging(B, { ...OF_B, proved: true }),
+    'the record is about another config': { rollout: { ...rollout, config: 'kube-system/c' } },
+    'or about another content': { rollout: { ...rollout, hash: hashOf(C) } },
+    'it may start, and has no claim yet': turn(B, GO),
+    'the node has to ask for evidence first': turn(B, { kind: 'wait', detail: '', asks: 'evidence' }),
+  }
+  for (const [what, facts] of Object.entries(not)) t.equal(owes(facts), false, what)
+})
+
+t.test('a damaged memory of rollouts holds what may have one', async (t) => {
+  const held = (facts: Facts, source: ConfigMapSource | 'local' = C) =>
+    findStartWait(snapshot({ ...staged(C), stagings: [], stagingsDamaged: true, ...facts }), { source, content: contentOf(source) })
+  const { desired } = staged(C)
+  if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const { object } = desired
+  const saying = (record: string | undefined) => ({
+    desired: { ...desired, object: { ...object, rollout: { record, plan: undefined } } },
+  })
+  t.match(held({}), { turn: { kind: 'wait', detail: /^meta\/rollouts was damaged/ }, isBeingConfirmed: false, isInDoubt: true })
+  t.equal(held(saying(undefined)), undefined, 'its ConfigMap has none')
+  t.equal(held(saying('off')), undefined)
+  t.equal(held(wants(C)), undefined, 'nor a word of one')
+  t.ok(held({ desired: wants(B).desired }), 'another ConfigMap says nothing of it')
+  t.ok(held({ desired: { ...desired, object: { kind: 'pending' } } }), 'nor one that was not read')
+  t.ok(held({ desired: { kind: 'unknown', detail: '' } }))
+  t.equal(held({ ...assignedTo('local'), desired: { kind: 'local' } }, 'local'), undefined, 'local has no rollout')
+})

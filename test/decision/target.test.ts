@@ -84,6 +84,16 @@ t.test('where the record is lost and nothing runs, local that somebody has put b
   t.match(target({ ...putBack, ...runs('local') }), { source: 'local' }, 'a kubelet that runs is left alone')
 })
 
+t.test('local that was put back gives way also where the loss of /run took what kubelet ran last', async (t) => {
+  const refused = judged(verdict(B, 'refused'))
+  const unknown = { ...STAIRS, ...refused, ...startsWith('local'), ...runsNothing('auto-restart') }
+  for (const record of [undefined, { ...health('local'), lastProcess: undefined }]) {
+    t.match(target({ ...unknown, health: record }), { source: A, fallback: true, goesOn: false })
+    t.match(target({ ...unknown, health: record, lastKnownGood: hold('local') }), { source: 'local' }, 'if there is a last-known-good')
+  }
+  t.match(target({ ...unknown, health: health('local') }), { source: 'local' }, 'if it is not known that kubelet ran local')
+})
+
 t.test('when everything failed the node rests on last-known-good', async (t) => {
   const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
   t.match(target({ ...STAIRS, ...all }), { source: A, atFault: true, goesOn: false })

@@ -64,7 +64,7 @@ t.test('limits in words', async (t) => {
     [11, 12, 64, 65].map((length) => isTaken(`now: ${'a'.repeat(length)}`)),
     [false, true, true, false],
   )
-  t.match(page, /at most 64: so many keys/)
+  t.match(page, /at most 64: the record has room for so many keys/)
   t.same(
     [isTaken('waves: [50%, 100%], witnesses: 20, maxSilent: 1'), isTaken('waves: [50%, 100%], witnesses: 20, maxSilent: 2')],
     [true, false],

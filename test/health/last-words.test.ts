@@ -3,7 +3,7 @@ import t from 'tap'
 import type { KubeletExit } from '../../src/health/exits.ts'
 import { findFailure } from '../../src/health/failure.ts'
 import { type HealthRecord, recordSample } from '../../src/health/fold.ts'
-import { areLatestAlike, findTakenAddress, isSameCause, wasAddressTaken, withLastWords } from '../../src/health/last-words.ts'
+import { areLatestAlike, findTakenAddress, isSameCause, mayBeNodes, withLastWords } from '../../src/health/last-words.ts'
 import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US, unit } from '../decision/snapshots.ts'
 
 const SUBJECT = keyOf(A)
@@ -143,7 +143,27 @@ t.test('where an address of kubelet was taken, the node itself may be the cause'
     findFailure(recordWith([exit(0, fields), exit(16, fields)], 3), { unit: DOWN, at, runtimeUp: true }, POLICY)
   t.match(failure({ words }), { reason: 'crash-loop', doubtful: true })
   t.equal(failure({})?.doubtful, undefined)
-  t.equal(failure({ words, killedBy: 'SIGKILL' })?.doubtful, undefined)
+  t.equal(failure({ words, killedBy: 'SIGSEGV' })?.doubtful, undefined, 'they explain no signal')
+})
+
+t.test('a want of the node, and a signal of others, leave a doubt', async (t) => {
+  const isDoubt = (words: string | undefined, killedBy?: string) =>
+    mayBeNodes({ subject: SUBJECT, recentExits: [exit(0), exit(16, { words, killedBy })] })
+  for (const words of [
+    'Failed to run kubelet: mkdir /var/lib/kubelet/plugins: no space left on device',
+    'failed to start cAdvisor: inotify_init: too many open files',
+    'runtime: failed to create new OS thread (have 9 already; errno=11)',
+    'Failed to initialize CSINode after retrying: timed out waiting for the condition',
+    'open /var/lib/kubelet/cpu_manager_state: input/output error',
+    'fork/exec /usr/bin/nsenter: cannot allocate memory',
+  ])
+    t.equal(isDoubt(words), true, words)
+  t.equal(isDoubt('mkdir /usr/libexec/kubernetes: read-only file system'), false, 'a config may name what cannot be written')
+  t.equal(isDoubt('dial unix /run/other.sock: connect: connection refused'), false, 'or nothing that answers')
+  t.equal(isDoubt(PANIC), false)
+  t.equal(isDoubt(undefined), false)
+  for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']) t.equal(isDoubt(undefined, signal), true, signal)
+  for (const signal of ['SIGSEGV', 'SIGABRT', 'SIGBUS']) t.equal(isDoubt(undefined, signal), false, signal)
 })
 
 t.test('which address was taken', (t) => {
@@ -163,7 +183,7 @@ t.test('which address was taken', (t) => {
   t.equal(find(at('1.2.3.4:http')), undefined)
   t.equal(find(at('1.2.3.4:1').replace('tcp', 'udp')), undefined)
   t.same(
-    [[], [exit(0, { words: undefined })]].map((recentExits) => wasAddressTaken({ subject: SUBJECT, recentExits })),
+    [[], [exit(0, { words: undefined })]].map((recentExits) => mayBeNodes({ subject: SUBJECT, recentExits })),
     [false, false],
   )
   t.equal(find(at('0.0.0.0:70000')), undefined, 'no port')

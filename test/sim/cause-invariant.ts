@@ -94,10 +94,6 @@ export class CauseInvariant implements KubeletObserver {
     const { assigned, lastKnownGood, verdicts, troubles } = snapshot
     const { source, content } = lastKnownGood
     if (source === 'local' || content === undefined || (assigned.kind === 'source' && assigned.source === 'local')) return
-    // A person has put local back while kubelet was down, and with /run the agent lost what ran
-    // last.
-    const isUntold = snapshot.running.kind === 'none' && snapshot.health?.lastProcess === undefined
-    if (isUntold && this.#world.lostRuntimes > 0) return
     const own = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content)
     const text = this.#world.unit.process?.text
     assert(own.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
