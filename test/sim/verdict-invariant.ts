@@ -199,7 +199,7 @@ export class VerdictInvariant implements KubeletObserver {
   #isSilent({ text, startedAtUs }: SimProcess): boolean {
     const { unit, nowUs, lookUs } = this.#world
     const { runtime } = unit
-    if (!runtime.isFaulty || !runtime.isUsedBy(text)) return false
+    if (!runtime.isFaulty || !runtime.isUsedBy(text) || runtime.killer === text) return false
     const fallback = this.#world.faults.lookAside(() => lastKnownGoodText(this.#world.files))
     if (runtime.isBlamedOn(text, fallback)) return false
     const { fromUs, untilUs } = runtime.latestFault
