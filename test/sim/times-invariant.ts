@@ -63,7 +63,10 @@ export class TimesInvariant implements KubeletObserver {
    * better.
    */
   #isCondemned = false
-  /** The disk returned nothing, and no look has been made since: the next one is like the first. */
+  /**
+   * The disk or systemd returned nothing, and no look has been made since: the next one is like the
+   * first.
+   */
   #isBlind = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
@@ -100,7 +103,7 @@ export class TimesInvariant implements KubeletObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
-    this.#isBlind = this.#world.faults.readsFail
+    this.#isBlind = this.#world.faults.readsFail || unit.kind === 'unknown'
     this.#followRecords()
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
@@ -117,7 +120,7 @@ export class TimesInvariant implements KubeletObserver {
 
   check(): void {
     const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
-    this.#isBlind ||= faults.readsFail
+    this.#isBlind ||= faults.readsFail || unit.systemctl.fault === 'down'
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
     if (about !== this.#about) this.#forget()
     this.#about = about
