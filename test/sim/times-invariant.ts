@@ -64,7 +64,8 @@ export class TimesInvariant implements KubeletObserver {
    */
   #isCondemned = false
   /**
-   * The disk or systemd told nothing, and no look has been made since: the next one is like the first.
+   * The disk or systemd returned nothing, and no look has been made since: the next one is like the
+   * first.
    */
   #isBlind = false
 
