@@ -181,7 +181,7 @@ async function describeEvidenceSubject(
 
 /**
  * The files from which the static pods that ran before may have come, and where kubelet looks while
- * a baseline is taken.
+ * a baseline is taken, or while nobody knows which ran before.
  */
 function findManifests(
   { baseline, displaced }: Partial<EvidenceRecord> = {},
@@ -190,8 +190,9 @@ function findManifests(
 ): readonly string[] {
   const isBeingTaken = baseline === undefined || baseline.invocationId === invocationId
   const before = displaced ?? (isBeingTaken ? undefined : baseline)
-  const { staticPods = [], idle = [] }: Partial<Baseline> = before === undefined ? {} : withEarlier(before)
-  const named = staticPods.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest, ...(manifest.others ?? [])]))
+  const { staticPods, idle = [] }: Partial<Baseline> = before === undefined ? {} : withEarlier(before)
+  const named = (staticPods ?? []).flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest, ...(manifest.others ?? [])]))
   const files = [...named, ...idle].map(({ path }) => path)
-  return [...new Set([...files, ...(isBeingTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
+  const isWanted = isBeingTaken || staticPods === undefined
+  return [...new Set([...files, ...(isWanted && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target, TargetSituation } from './target.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
-import { hasFailed, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
+import { hasFailed, isWorthKeeping, runsOnHealthy } from './worth-keeping.ts'
 
 /**
  * The rule that asks preflight again. The reason of a refusal may have gone while the config stayed
@@ -61,11 +61,12 @@ export function listUndrained(snapshot: Snapshot, target: Target): readonly stri
 }
 
 /**
- * Pods cannot leave a kubelet that has failed, nor the state files that it keeps. What changes its
- * managers does not wait for that.
+ * Pods cannot leave a kubelet that does not run well, nor the state files that it keeps. What
+ * changes its managers does not wait for that. One that evidence speaks against runs on, and so do
+ * its pods: it is left for a fallback.
  */
 export function listWaiting(snapshot: Snapshot, { drain, managers = [] }: Pick<Acceptance, 'drain' | 'managers'>): readonly string[] {
   const undrained = snapshot.drained === true ? [] : drain
-  const isFree = snapshot.exclusives?.kind === 'none' || (hasFailed(snapshot) && !isWellAgain(snapshot))
+  const isFree = snapshot.exclusives?.kind === 'none' || (hasFailed(snapshot) && !runsOnHealthy(snapshot))
   return [...new Set([...undrained, ...(isFree ? [] : managers)])]
 }

@@ -21,11 +21,16 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
  * again. False where its health says nothing of what the config was condemned for.
  */
 export function isWellAgain(snapshot: Snapshot): boolean {
-  const { running, verdicts, now, policy } = snapshot
+  const { running, verdicts } = snapshot
+  const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
+  return runsOnHealthy(snapshot) && (verdict === undefined || isSeenByHealth(verdict.reason))
+}
+
+/** Whether kubelet has run for a while and is healthy, whatever its config was condemned for. */
+export function runsOnHealthy(snapshot: Snapshot): boolean {
+  const { running, now, policy } = snapshot
   if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false
-  const verdict = verdicts.get(running.key)
-  const runsOn = now.monotonicUs - running.startedAtUs > policy.toleranceUs
-  return runsOn && (verdict === undefined || isSeenByHealth(verdict.reason))
+  return now.monotonicUs - running.startedAtUs > policy.toleranceUs
 }
 
 /**

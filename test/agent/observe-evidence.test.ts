@@ -78,6 +78,14 @@ t.test('after the restart, each manifest is read from which a static pod may hav
   )
 })
 
+t.test('after a restart that did not wait for it any more, the manifests tell which static pods should run', async (t) => {
+  const down = { question: 'static-pods', answer: { kind: 'not-asked', detail: 'the container runtime lists no pods' } } as const
+  for (const before of [[], [down]]) {
+    const subject = await findSubject('staticPodPath: /etc/kubernetes/manifests\n', [], { before })
+    t.same(subject?.manifests, ['/etc/kubernetes/manifests'])
+  }
+})
+
 t.test('where the config file is replaced, the local config is read where it is kept', async (t) => {
   const path = '/etc/kubelet.yaml'
   const local = runs('local')
