@@ -149,6 +149,40 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       HOLDS_NOTHING,
     ],
   ]),
+  ...explain('src/decision/staging.ts', [
+    [
+      "source === 'local' -> false in return source === 'local' ? undefined : stagings.find(({ config }) => config === configOf(source))",
+      NO_NAME,
+    ],
+    ["'local' -> \"\" in return source === 'local' ? undefined : stagings.find(({ config }) => config === configOf(source))", NO_NAME],
+    ['desiredContent === undefined -> false in if (record === undefined || desiredContent === undefined) return undefined', HAS_CONTENT],
+    ["running.kind === 'known' -> true in const runsIt = running.kind === 'known' && running.content === desiredContent", HOLDS_NOTHING],
+    [
+      '[] -> ["Stryker was here"] in const contents = findStaging(snapshot, source)?.contents ?? []',
+      'a text has no hash, and one that is undefined counts for nothing',
+    ],
+    [
+      'before === undefined -> false in if (before === undefined || !isAssignedAlready(snapshot, source) || latestContent(before)?.hash !== hash) return false',
+      'a config that is assigned already has not switched, unless that was recorded before',
+    ],
+    [
+      "assigned.source !== 'local' -> true in return assigned.kind === 'source' && assigned.source !== 'local' && configOf(assigned.source) === configOf(source)",
+      NO_NAME,
+    ],
+    [
+      "'local' -> \"\" in return assigned.kind === 'source' && assigned.source !== 'local' && configOf(assigned.source) === configOf(source)",
+      NO_NAME,
+    ],
+    [
+      "other !== 'local' -> true in const isOfConfig = (other: ConfigSource) => other !== 'local' && configOf(other) === configOf(source)",
+      NO_NAME,
+    ],
+    ["'local' -> \"\" in const isOfConfig = (other: ConfigSource) => other !== 'local' && configOf(other) === configOf(source)", NO_NAME],
+    [
+      "assigned.kind === 'source' -> true in const isFirst = assigned.kind === 'source' && assigned.source === 'local' && recordedChannelState?.nodeHash === undefined",
+      HOLDS_NOTHING,
+    ],
+  ]),
   ...explain('src/decision/refuge.ts', [
     [
       'content !== undefined -> true in return hangs || target.fallback || (content !== undefined && isOfFailure(findVerdict(snapshot, content, unit)))',

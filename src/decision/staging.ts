@@ -58,7 +58,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const hash = hashObject(object, source.kubeletConfigKey)
   const known = before?.contents.find((one) => one.hash === hash && one.content === desiredContent)
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
-  const isNew = known === undefined || before === undefined || latestContent(before) !== known
+  const isNew = known !== (before && latestContent(before))
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
   const failed = findWhenFailed(snapshot, source, content)
   const condemned = markCondemned(snapshot, content)
@@ -191,7 +191,7 @@ function findOrder(
   const latest = before && latestContent(before)
   const isSame = isAssignedAlready(snapshot, source) && latest?.hash === hash
   const isRaised = latest !== undefined && plan !== undefined && plan.retry > retryOf(latest)
-  if (isSame && !isRaised && before?.waves !== undefined) return orderOf(before.waves, before.zones)
+  if (before?.waves !== undefined && isSame && !isRaised) return orderOf(before.waves, before.zones)
   return plan === undefined ? {} : orderOf(plan.waves, zoneOrderOf(plan))
 }
 

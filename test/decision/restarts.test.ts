@@ -394,6 +394,18 @@ t.test('a fallback that systemd started, and gave up again, is started ever more
   t.match(next(2 * MINUTE_US, false), { kind: 'restart', record: { fallback: true } }, 'not one that systemd never took')
 })
 
+t.test('a restart notes of a fallback alone whether it goes on in its own right', async (t) => {
+  const noted = (target: Partial<Target>, facts: Partial<Snapshot> = runs(A)) => {
+    const decision = decide(facts, { ...TARGET, ...target })
+    return decision.kind === 'restart' && [decision.record.fallback, decision.record.goesOn]
+  }
+  t.strictSame(noted({ fallback: true, goesOn: true }), [true, true])
+  t.strictSame(noted({ fallback: true }), [true, undefined])
+  const since = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - HOUR_US }) }
+  const givenUp = { ...runsNothing('failed'), ...since, restarts: [restartTo(B, { failed: true })] }
+  t.strictSame(noted({ fallback: true, goesOn: true }, givenUp), [false, undefined], 'what systemd gave up starts as any other')
+})
+
 t.test('a kubelet that hangs on the same content is restarted when its binary, flags or drop-ins have changed on disk', async (t) => {
   const running = runs(B, { kubelet: 'kubelet-v1' })
   const upgraded: Target = { ...TARGET, key: keyOf(B, 'kubelet-v2') }

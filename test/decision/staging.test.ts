@@ -7,11 +7,31 @@ import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
+import { findLatest, hasSameHash, hasWorkedOtherwise, latestContent, planHere, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
+import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import { identityOfKey, trialKey } from '../../src/subject/trial-key.ts'
-import { A, accepts, assignedTo, B, contentOf, dataOf, hold, inTrial, judged, keyOf, snapshot, verdict, wants } from './snapshots.ts'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  C,
+  contentOf,
+  dataOf,
+  hold,
+  inTrial,
+  judged,
+  keyOf,
+  lost,
+  runs,
+  runsNothing,
+  snapshot,
+  startsWith,
+  verdict,
+  wants,
+} from './snapshots.ts'
 
 /** The config is B's: its contents are told apart by their names. */
 const CONFIG = 'kube-system/b'
@@ -74,6 +94,12 @@ t.test('retry of the plan counts for one content', async (t) => {
   await t.test('a content that comes back keeps its own', async (t) => {
     t.equal(stageWith({ ...wantsStaged(), ...staging(staged({ retry: 2 }), other()) })?.retry, 2)
     t.equal(stageWith({ ...wantsStaged('retry: 3'), ...staging(staged({ retry: 2 }), other({ retry: 3 })) })?.retry, 3)
+  })
+
+  await t.test('raising it asks for a whole trial, and notes nothing else', async (t) => {
+    const raised = (facts: Partial<StagedContent>) => stageWith({ ...wantsStaged('retry: 1'), ...staging(staged(facts)) })
+    t.strictSame(raised({}), staged({ retry: 1 }))
+    t.strictSame(raised({ proved: true }), staged({ retry: 1, proved: false }))
   })
 
   await t.test('lowered and raised again, it lifts nothing', async (t) => {
@@ -169,6 +195,8 @@ t.test('a node keeps on disk when a content failed first, as long as the verdict
   })
   t.equal(stageWith({ ...failed, ...staging(staged()) })?.failed, undefined)
   t.equal(stageWith({ ...failed, ...staging(staged()), ...told('late') })?.failed, 'late')
+  const ofAnother = { rollout: { ...told('late').rollout, hash: 'other' } }
+  t.equal(stageWith({ ...failed, ...staging(staged()), ...ofAnother })?.failed, undefined, 'not when another content did')
   t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'in-rollout' })), ...told('late') })?.failed, 'in-rollout')
   t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'late' }), other()) })?.failed, 'late', 'and comes back')
   t.equal(stageWith({ ...wantsStaged(), ...staging(staged({ failed: 'late' })), ...told('late') })?.failed, undefined)
@@ -189,6 +217,10 @@ t.test('what had proved itself and failed is marked also where the disk refused 
     'nor what another kubelet failed with',
   )
   const unit = { kind: 'unknown', detail: 'no answer' } as const
+  for (const mark of ['proved', 'requested'] as const)
+    t.match(stageWith({ ...proved, ...staging(staged({ [mark]: true })), ...judged(verdict(B, 'confirmed')) }), { [mark]: false }, mark)
+  const oneWay = judged({ ...verdict(B, 'confirmed'), damage: 'one-way' })
+  t.match(stageWith({ ...proved, ...oneWay, unit }), kept, 'nor, whatever it failed with, while systemd does not answer')
   t.match(stageWith({ ...proved, ...judged(verdict(B, 'confirmed')), unit }), kept, 'nor while it is not known which kubelet is installed')
 })
 
@@ -262,9 +294,92 @@ t.test('a node that switched to the config keeps on disk that it saw a rollout t
   t.equal(at({}), undefined)
   t.equal(at(knows(true)), undefined)
   t.equal(at(knows(false, 'other')), undefined, 'of another content')
+  t.equal(at({ rollout: { ...knows(false).rollout, progress: undefined } }), undefined, 'of which nothing can be read')
+  t.equal(at(knows(false), { contents: [] }), undefined, 'or where none was recorded')
   t.equal(at(knows(false)), true)
   t.equal(at({}, { sawUnfinished: true }), true, 'after a reboot')
   t.equal(at({}, { sawUnfinished: true, contents: [other()] }), undefined, 'until an edit')
   t.equal(at(assignedTo(A), { sawUnfinished: true }), undefined, 'or until the config switches anew')
   t.equal(at(knows(false), { arrival: 'there' }), undefined, 'no other node needs it')
+})
+
+function stagedBy(facts: Partial<Snapshot>): readonly Staging[] | undefined {
+  const state = snapshot({ ...wantsStaged(), ...facts })
+  const { desired } = state
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  return stageAssigned(state, B, desired.object)
+}
+
+t.test('what a node remembers of a rollout', async (t) => {
+  const ofA = { ...REST, config: 'kube-system/a', contents: [staged({}, A)] }
+  const first = stagedBy({ ...assignedTo(A), ...startsWith(A), stagings: [ofA] })
+  const waves = DEFAULT_PLAN.waves
+  const fresh = { config: CONFIG, record: 'record', arrival: 'switched', assignment: 1, waves, contents: [staged()] }
+  t.strictSame(first, [ofA, fresh], 'beside the rollouts of other configs')
+  t.equal(findLatest({ stagings: [{ ...REST, contents: [] }] }, B), undefined, 'a record that holds no content says nothing')
+  t.strictSame(stageWith({ ...wants(B), ...staging(staged()) }), staged(), 'an annotation that is gone ends nothing')
+  const many = Array.from({ length: 25 }, (_, index) => other({ hash: `hash-${index}` }))
+  const kept = stagedBy({ ...assignedTo(B), ...staging(...many) })?.[0]?.contents.map(({ hash }) => hash)
+  t.strictSame(kept, [...many.slice(6).map(({ hash }) => hash), staged().hash], 'the last twenty contents')
+  t.equal(stageWith({ ...wantsStaged(), ...staging(staged()), ...runs(B) })?.started, true, 'that kubelet runs it')
+  t.equal(stageWith({ ...wantsStaged(), ...staging(staged()), ...runsNothing('failed') })?.started, undefined)
+})
+
+t.test('how a config came to this node', async (t) => {
+  const arrivalOf = (facts: Partial<Snapshot>) => stagedBy(facts)?.find(({ config }) => config === CONFIG)?.arrival
+  const onLocal = { ...assignedTo('local'), ...startsWith('local') }
+  const unknown = { kind: 'unknown', detail: '' } as const
+  const before = (arrival: Staging['arrival'], ...contents: readonly StagedContent[]) => ({ stagings: [{ ...REST, arrival, contents }] })
+  t.equal(arrivalOf(onLocal), 'joined', 'with the first answer of the cluster')
+  t.equal(arrivalOf({ ...onLocal, nextStart: unknown }), 'joined')
+  const answered = { recordedChannelState: { channel: undefined, paused: undefined, problem: undefined, nodeHash: 'said' } }
+  t.equal(arrivalOf({ ...onLocal, ...answered }), 'switched', 'from local')
+  const older = { recordedChannelState: { ...answered.recordedChannelState, nodeHash: undefined } }
+  t.equal(arrivalOf({ ...onLocal, ...older }), 'joined', 'an earlier agent did not note an answer')
+  t.equal(arrivalOf({}), 'switched', 'from another config')
+  const damaged = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
+  t.equal(arrivalOf({ ...damaged, ...startsWith(A) }), 'switched', 'or from nobody knows which')
+  t.equal(arrivalOf({ ...damaged, ...startsWith(B) }), 'there', 'kubelet starts with it already')
+  t.equal(arrivalOf(startsWith(B)), 'there')
+
+  t.equal(arrivalOf({ ...assignedTo(B), ...before('switched', staged()), ...startsWith(B) }), 'switched', 'as it did before')
+  t.equal(arrivalOf({ ...assignedTo(B), ...before('joined', other()) }), 'joined', 'an edit of what has not started yet')
+  t.equal(arrivalOf({ ...assignedTo(B), ...before('joined', other()), ...startsWith(B) }), 'there', 'an edit of what has')
+  t.equal(arrivalOf({ ...assignedTo(B), ...before('joined') }), 'joined')
+  t.equal(arrivalOf(assignedTo(B)), 'there', 'its rollout begins while the node uses it')
+  t.equal(arrivalOf({ ...before('joined', staged()), ...startsWith(C) }), 'switched', 'it comes back from another')
+})
+
+t.test('whether a content has worked here with another overlay', async (t) => {
+  const [own, before] = [staged({ ownEdit: true }), other({ hash: staged().hash, proved: true })]
+  t.equal(hasWorkedOtherwise({ ...REST, contents: [before, own] }, own), true)
+  const proved = { ...own, proved: true }
+  t.equal(hasWorkedOtherwise({ ...REST, contents: [proved] }, proved), false, 'its own trial says nothing of others')
+})
+
+t.test('whether nothing but the overlay differs from what kubelet starts with', async (t) => {
+  const { hash } = staged()
+  const overlaid = staging(other({ hash, content: contentOf(A) }), staged())
+  const isSame = (facts: Partial<Snapshot>) => hasSameHash(snapshot({ ...overlaid, ...facts }), { source: B, content: contentOf(B) })
+  t.equal(isSame({}), true)
+  t.equal(isSame(staging(other({ content: contentOf(A) }), staged())), false, 'it was made of another text')
+  t.equal(isSame(staging(other({ hash, content: contentOf(A) }), other({ content: contentOf(A) }), staged())), false, 'lately')
+  t.equal(isSame(staging(staged())), false, 'what kubelet starts with is of another config')
+  t.equal(isSame(staging(other())), false, 'nothing is known of either')
+  t.equal(isSame({ stagings: [] }), false)
+  t.equal(isSame({ stagings: [], nextStart: { kind: 'known', held: lost(A) } }), false)
+  t.equal(isSame({ nextStart: { kind: 'unknown', detail: '' } }), false)
+})
+
+t.test('a node goes by the waves and zones that it began a rollout with', async (t) => {
+  const zones = { label: 'zone', zones: ['a'] }
+  const plan = { ...DEFAULT_PLAN, waves: [50, 100] }
+  const here = (stagings: readonly Staging[]) => planHere(plan, { stagings }, B, staged().hash)
+  const began = { waves: [10, 100], zones, contents: [staged()] }
+  const ofA = { ...REST, config: 'kube-system/a', ...began }
+  t.match(here([ofA, { ...REST, ...began }]), { waves: [10, 100], zones: ['a'], zoneLabel: 'zone' })
+  t.equal(here([ofA]), plan, 'those of another config do not count')
+  t.equal(here([{ ...REST, ...began, contents: [staged(), other()] }]), plan, 'nor those of another content')
+  t.equal(here([{ ...REST, ...began, contents: [] }]), plan)
+  t.equal(here([]), plan)
 })
