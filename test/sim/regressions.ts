@@ -1127,6 +1127,16 @@ export const REGRESSIONS: Readonly<Record<string, Regression>> = {
     [400, { kind: 'edit', name: 'red', behaviour: 'loses-health' }],
     [82, { kind: 'lose-runtime' }],
   ),
+  'a local config is written over the one in place, which kubelet runs and hangs with, and the next waits for a drained node': {
+    ...schedule(
+      810080235,
+      ...ASSIGN,
+      [400, { kind: 'edit-local', base: 'fails-after-promotion' }],
+      [250, { kind: 'edit-local', base: 'needs-drain' }],
+      [500, { kind: 'edit', name: 'blue', behaviour: 'good' }],
+    ),
+    node: { activation: 'file', parts: true },
+  },
 }
 
 /** A config that has to be left for one that was promoted before, or that is wanted since. */
