@@ -30,6 +30,8 @@ interface Due {
   readonly sinceUs: number
 }
 
+/** A question that a silent runtime leaves without an answer takes so long (`RECENT_US`). */
+const ASK_TAKES_US = 10e6
 /** With one of these the agent has answered a failure, or forgotten what failed. */
 const ANSWERS: readonly Step['kind'][] = ['condemn', 'try-again', 'forgive', 'retry-failed', 'activate']
 
@@ -64,8 +66,8 @@ export class TimesInvariant implements KubeletObserver {
    */
   #isCondemned = false
   /**
-   * The disk or systemd returned nothing, and no look has been made since: the next one is like the
-   * first.
+   * The disk or systemd returned nothing, or the agent was away, and no look has been made since:
+   * the next one is like the first.
    */
   #isBlind = false
 
@@ -83,7 +85,7 @@ export class TimesInvariant implements KubeletObserver {
     this.#wasHealthy = false
     this.#started = text
     const { untilUs } = runtime.latestFault
-    const isUpUnseen = untilUs > 0 && nowUs - untilUs < this.#lookUs()
+    const isUpUnseen = untilUs > 0 && nowUs - untilUs < this.#lookUs() + ASK_TAKES_US
     this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
     if (isAfterSilent) this.#illSinceUs = undefined
     if (startedBy !== 'systemd') this.#forget()
@@ -119,8 +121,8 @@ export class TimesInvariant implements KubeletObserver {
   }
 
   check(): void {
-    const { unit, nowUs, clock, lostRuntimes, freshStarts, faults } = this.#world
-    this.#isBlind ||= faults.readsFail || unit.systemctl.fault === 'down'
+    const { unit, nowUs, clock, lostRuntimes, freshStarts, faults, agentFromUs } = this.#world
+    this.#isBlind ||= faults.readsFail || unit.systemctl.fault === 'down' || nowUs < agentFromUs
     const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
     if (about !== this.#about) this.#forget()
     this.#about = about
