@@ -33,16 +33,27 @@ export type Failed = Omit<Candidate, 'verdict'>
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target, candidates } = situation
   const { health, nextStart } = snapshot
-  if (findNodePause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken' || target.atFault)
-    return undefined
+  if (findNodePause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken') return undefined
   // Local with nothing left to go back to is the administrator's.
   if (nextStart.kind !== 'known' || (isLocalWanted(snapshot) && candidates.length === 1)) return undefined
   const failed = asCandidate(nextStart.held, unit)
   const verdict = findByKey(snapshot.verdicts, failed.key)
+  if (target.atFault) return condemnRest(situation, failed, verdict)
   if (health?.subject !== failed.key || (verdict !== undefined && !isInSpiteOfRefusal(snapshot, failed, verdict))) return undefined
   const isReplaced = isBeingReplaced(snapshot, target, failed)
   const failure = isReplaced ? undefined : (assessHealth(snapshot, health, unit) ?? findTrialFailure(snapshot, failed.key))
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
+}
+
+/**
+ * A config that the node rests on since every other one has failed, too. If the node resets with
+ * it, it is left for one with which kubelet only fails.
+ */
+function condemnRest({ snapshot }: TargetSituation, { key }: Failed, known: Verdict | undefined): Step | undefined {
+  const failure = findTrialFailure(snapshot, key)
+  if (known === undefined || failure === undefined) return undefined
+  const { bootId, wallMs: atWallMs } = snapshot.now
+  return { kind: 'condemn', verdict: { ...known, ...failure, bootId, atWallMs, resetsNode: true }, next: undefined, requested: false }
 }
 
 /**

@@ -118,7 +118,7 @@ export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: N
   // The restart into it comes first.
   if (!hasStarted(snapshot, content)) return snapshot.trialBoots
   const before = snapshot.trialBoots?.content === content ? snapshot.trialBoots : undefined
-  if (source === 'local' || !isOnTrial(snapshot, key)) return before ?? keepOfAssigned(snapshot)
+  if (source === 'local' || !countsBoots(snapshot, key)) return before ?? keepOfAssigned(snapshot)
   const boots = before?.boots ?? []
   if (boots.some(({ bootId }) => bootId === now.bootId)) return before
   // How the node fares in a pause does not count.
@@ -146,7 +146,7 @@ const TRIAL_RULES: readonly ((snapshot: Snapshot, key: TrialKey) => ConfigFailur
 
 /** Of the first rule that applies. */
 export function findTrialFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
-  if (!isOnTrial(snapshot, key)) return undefined
+  if (!countsBoots(snapshot, key)) return undefined
   for (const rule of TRIAL_RULES) {
     const failure = rule(snapshot, key)
     if (failure !== undefined) return failure
@@ -156,7 +156,7 @@ export function findTrialFailure(snapshot: Snapshot, key: TrialKey): ConfigFailu
 
 /** For messages. A single reboot is not worth one. */
 function describeReboots(snapshot: Snapshot, key: TrialKey): string {
-  const count = isOnTrial(snapshot, key) ? countReboots(snapshot, key) : 0
+  const count = countsBoots(snapshot, key) ? countReboots(snapshot, key) : 0
   return count > 1 ? ` (the node was rebooted ${count} times in it)` : ''
 }
 
@@ -168,13 +168,16 @@ function countReboots({ trialBoots, now, policy }: Snapshot, key: TrialKey): num
 }
 
 /**
- * Not what is last-known-good or previous, on whatever kubelet it passed its trial: it has run
- * without reboots before.
+ * A config on trial, and one that the node rests on since every other one has failed, too. Not what
+ * is last-known-good or previous, on whatever kubelet it passed its trial: it has run without
+ * reboots before.
  */
-function isOnTrial(snapshot: Snapshot, key: TrialKey): boolean {
+function countsBoots(snapshot: Snapshot, key: TrialKey): boolean {
   const { lastKnownGood, previous, verdicts } = snapshot
   const wasPromoted = [lastKnownGood, previous].some(({ content }) => content === contentOfKey(key))
-  return !hasPassed(snapshot, key) && !wasPromoted && findByKey(verdicts, key) === undefined
+  const verdict = findByKey(verdicts, key)
+  const mayRest = verdict === undefined || (verdict.state === 'provisional' && !isOfResets(verdict))
+  return !hasPassed(snapshot, key) && !wasPromoted && mayRest
 }
 
 /** A restart that was requested is no start while the process of before runs. */

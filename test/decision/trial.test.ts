@@ -8,6 +8,7 @@ import type { Action } from '../../src/decision/step.ts'
 import { describeTrial, isSteady, measureHealth, measureTrial, updateTrialBoots } from '../../src/decision/trial.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { LOCAL } from '../../src/subject/config-source.ts'
+import { look } from './any-snapshot.ts'
 import {
   A,
   assignedTo,
@@ -171,7 +172,7 @@ t.test('nothing is written down of what is not on trial', async (t) => {
   t.match(nextStep({ ...left, proven: undefined }), { kind: 'preflight', source: 'local' }, 'what is being left')
   const unread = inTrial({ ...ofB(boots(20)), nextStart: { kind: 'known', held: lost(B) } })
   t.not(nextStep(unread).kind, 'record-boot', 'what cannot be read')
-  t.equal(updateTrialBoots(inTrial({ ...none, ...judged(verdict(B, 'provisional')) }), OF_B), undefined, 'what has failed')
+  t.equal(updateTrialBoots(inTrial({ ...none, ...judged(verdict(B, 'confirmed')) }), OF_B), undefined, 'what has failed for good')
   const ofAnother = inTrial({ ...none, ...runsNothing('stopped'), health: health(A) })
   t.equal(updateTrialBoots(ofAnother, OF_B), undefined, 'what ran before it')
   const local = { source: 'local', content: contentOf('local'), key: keyOf('local') } as const
@@ -284,6 +285,26 @@ t.test('a node on which everything failed does not rest on it, though kubelet is
   const beforeLocal = { left: [hold(B)], ...wants(C), ...assignedTo(C), lastKnownGood: LOCAL, previous: LOCAL }
   const all = judged(verdict(C, 'provisional'), verdict('local', 'provisional'), verdict(B, 'provisional', { reason: 'reboots' }))
   t.match(nextStep(inTrial({ ...beforeLocal, ...all })), { kind: 'activate', target: 'local' }, 'also where a return to local left it')
+})
+
+t.test('a node on which everything failed leaves what it resets with, though that had only crashed before', async (t) => {
+  const wanted = { left: [hold(B)], ...wants(C), ...assignedTo(C), lastKnownGood: LOCAL, previous: LOCAL }
+  const failed = verdict(B, 'provisional', { retrials: 2, acquitted: true })
+  const young = {
+    ...runs(B, { startedAgoUs: 20 * SECOND_US }),
+    health: health(B, { healthySinceUs: NOW_US, subjectSinceUs: NOW_US - 20 * SECOND_US }),
+  }
+  const rests = { ...wanted, ...young, ...judged(verdict(C, 'provisional'), verdict('local', 'provisional'), failed) }
+  t.same(nextStep(inTrial({ ...rests, ...ofB(boots(40, 25)) })), { kind: 'record-boot', ...ofB(boots(40, 25, 0)) })
+  t.match(nextStep(inTrial({ ...rests, ...ofB(boots(40, 25, 0)) })), { kind: 'wait', phase: 'node-at-fault' }, 'not for one reboot more')
+  const rebooted = inTrial({ ...rests, ...ofB(boots(50, 40, 25, 0)) })
+  const step = nextStep(rebooted)
+  t.match(step, {
+    kind: 'condemn',
+    verdict: { key: keyOf(B), state: 'provisional', reason: 'reboots', resetsNode: true, retrials: 2, acquitted: true },
+  })
+  if (step.kind === 'wait') return
+  t.match(nextStep(look(rebooted, step, () => false)), { kind: 'activate', target: 'local' })
 })
 
 t.test('boots are forgotten with the trial, and where all is forgiven', async (t) => {
