@@ -511,6 +511,8 @@ export class SimUnit implements Unit, HealthProbe {
   /** @param beforeUs the clock of the boot before */
   boot(beforeUs: number): void {
     this.signals.forget()
+    // As after `systemctl mask --runtime`: with a lasting one, nothing would be started.
+    if (this.barred === 'masked') this.barred = undefined
     // The unit that kubelet requires fails for as long as it would have without the boot.
     this.#dependencyFailsUntilUs += this.#world.nowUs() - beforeUs
     this.#held = undefined
