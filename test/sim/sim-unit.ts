@@ -451,9 +451,12 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.barred === 'masked') this.barred = undefined
     // Systemd has counted a start of its own that is still queued: then that one seems to fail.
     const isCounted = this.#state === 'queued' && this.#starter === 'systemd'
+    const tookDown = this.#isDownByItself ? this.#starter : undefined
     this.#stop()
     this.#starter = isCounted && this.isDependencyFailing ? 'systemd' : 'person'
     this.#start()
+    // A start in vain leaves no trace of what is down already.
+    if (tookDown !== undefined && this.#state === 'stopped') this.#starter = tookDown
   }
 
   /**
