@@ -763,7 +763,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/health/last-words.ts', [
-    ['words === undefined -> false in if (words === undefined) return undefined', 'the name of nothing contains no address'],
+    [
+      'words === undefined -> false in if (words === undefined || killedBy !== undefined) return undefined',
+      'the name of nothing contains no address',
+    ],
     [
       '[] -> ["Stryker was here"] in const [, host, port] = /\\blisten tcp[46]? (\\S*):(\\d{1,5}): bind: address already in use/.exec(words) ?? []',
       'the text stands where the whole match would, which is not read',

@@ -33,18 +33,13 @@ export function mayBeNodes(record: ExitRecord): boolean {
   return killedBy === undefined ? words !== undefined && OF_NODE.test(words) : SENT_BY_OTHERS.includes(killedBy)
 }
 
-function findAddressError(record: ExitRecord): string | undefined {
-  const last = lastOfSubject(record)
-  return last?.killedBy === undefined && last?.words?.includes('address already in use') === true ? last.words : undefined
-}
-
 /**
  * The address where kubelet could not listen. undefined: it did not say, or exited for something
  * else.
  */
 export function findTakenAddress(record: ExitRecord): TakenAddress | undefined {
-  const words = findAddressError(record)
-  if (words === undefined) return undefined
+  const { words, killedBy } = lastOfSubject(record) ?? {}
+  if (words === undefined || killedBy !== undefined) return undefined
   const [, host, port] = /\blisten tcp[46]? (\S*):(\d{1,5}): bind: address already in use/.exec(words) ?? []
   // Go writes `[::]`, and nothing for all addresses.
   return host === undefined || Number(port) > 65535 ? undefined : { host: host.replace(/[[\]]/g, '') || '0.0.0.0', port: Number(port) }
@@ -76,9 +71,8 @@ export function withLastWords(what: string, record: ExitRecord): string {
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
  * of its start, and one start right after the other exit, or after the time that systemd waited
- * then. That is a crash loop. The words of a
- * process before a signal ended it do not explain its end, and without its runtime, kubelet has the
- * same last words whatever its config.
+ * then. That is a crash loop. The words of a process before a signal ended it do not explain its
+ * end, and without its runtime, kubelet has the same last words whatever its config.
  */
 export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {
   const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)
