@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
-import type { Verdict } from '../../src/decision/verdict.ts'
+import { isOfResets, type Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
@@ -177,12 +177,15 @@ export class VerdictInvariant implements KubeletObserver {
     return troubles.isBlamed || troubles.mayHaveEvicted(failure)
   }
 
-  /** A kubelet that a person or a boot started may be healthy by that. */
+  /**
+   * A kubelet that a person or a boot started may be healthy by that, but no boot cures a config with
+   * which the node resets, however it has failed since.
+   */
   #checkConfirmation({ verdicts }: StepOf<'confirm'>): void {
     const { process } = this.#world.unit
     if (process === undefined || this.#requestedFrom !== undefined || this.#world.unit.invocationId === this.#takenForOwn) return
     const isByOthers = process.startedBy === 'person' || process.startedBy === 'boot'
-    const doubted = verdicts.filter(({ reason, leavesState }) => reason !== 'reboots' && leavesState !== true)
+    const doubted = verdicts.filter((verdict) => !isOfResets(verdict) && verdict.leavesState !== true)
     assert(
       !isByOthers || doubted.length === 0,
       `invariant 13: the health of what a ${process.startedBy} started confirms a verdict: ${doubted[0]?.detail}`,
