@@ -237,7 +237,7 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
   // Where local is wanted and nothing else can run, local is the target, whatever its verdict says.
   if (isLocalWanted(snapshot) && candidates.length === 1) return { fallback: false, goesOn: false, atFault: false, ...first }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
-  const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
+  const isFallback = ({ content }: Pick<HeldSource, 'content'>) => content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) {
     return { fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false, ...free }
@@ -246,7 +246,8 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
   // verdict to every config. The config that kubelet is healthy with is better than any. Where the
   // node resets with one, it would not rest.
   const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional' && !isOfResets(verdict))
-  const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
+  // After a return to local and back, what was left may be assigned again: it is no fallback then.
+  const best = listLeft(snapshot).find(isFallback) ?? snapshot.lastKnownGood
   const rest =
     provisional.find((candidate) => isHealthyWith(snapshot, candidate)) ??
     provisional.find((candidate) => candidate.content === best.content) ??

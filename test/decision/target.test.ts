@@ -98,6 +98,10 @@ t.test('when everything failed the node rests on last-known-good', async (t) => 
   const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
   t.match(target({ ...STAIRS, ...all }), { source: A, atFault: true, goesOn: false })
   t.match(target({ ...STAIRS, ...all, ...assignedTo(A) }), { source: A, atFault: true }, 'also where that is what is assigned')
+  const returned = { ...all, ...assignedTo(B), lastKnownGood: hold('local'), previous: hold('local') }
+  t.match(target({ ...returned, left: [hold(C)] }), { source: C }, 'or on what a return to local has left')
+  t.match(target({ ...returned, left: [hold(B)] }), { source: 'local' }, 'but not where that is assigned again')
+  t.match(target({ ...returned, left: [hold(B), hold(A)] }), { source: A }, 'then on what ran before that')
 })
 
 t.test('when everything failed the node rests on what kubelet is healthy with', async (t) => {
