@@ -14,6 +14,7 @@ import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { findNodePause, findPause } from './find-pause.ts'
 import { forgiveOnce, isForgivenSuspect, isOpen, PAUSES_US } from './forgiveness.ts'
 import { isLocalAssigned } from './left.ts'
+import { listOfBoot } from './records.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
@@ -237,7 +238,7 @@ interface Retrial {
  * @returns undefined: what the verdict condemns is not tried again by itself
  */
 function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
-  const { health, now } = snapshot
+  const { health, now, restarts } = snapshot
   const { key, state, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
   if (state !== 'provisional' || damage === 'one-way') return undefined
   // As a fallback, local only stands in for what is tried again.
@@ -246,7 +247,10 @@ function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined 
   const pauses = isAwaitedByOthers(snapshot, source, contentOfKey(key)) ? PAUSES_US.slice(0, 1) : PAUSES_US
   const pauseUs = pauses[retrials]
   if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: pauses.length }
-  const isByOthers = health?.startedByOthers === true || health?.process?.startedByOthers === true
+  // A request without an answer may not have reached systemd: nobody knows who started what runs.
+  const last = listOfBoot(restarts, now).at(-1)
+  const isUnanswered = last !== undefined && (last.outcome === undefined || last.outcome.mayBeTaken === true)
+  const isByOthers = isUnanswered || health?.startedByOthers === true || health?.process?.startedByOthers === true
   // Rule 50: a boot, or a restart by an operator, may have cured what the config failed with. Then
   // it proves nothing that the fallback is healthy. Reboots are no such cure where the config
   // failed by them.

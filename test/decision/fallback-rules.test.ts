@@ -9,6 +9,7 @@ import {
   retryAfterRest,
   tryFailedAgain,
 } from '../../src/decision/fallback-rules.ts'
+import type { RestartRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
@@ -143,6 +144,11 @@ t.test('what a fallback teaches', async (t) => {
       nextStep(fallenBack({ ...healthyNow, ...startedByPerson, ...judged(verdict(B, 'provisional', facts)) }))
     t.match(afterwards({}), { kind: 'retry-failed' }, 'a person who starts kubelet may have cured it')
     t.match(afterwards({ leavesState: true }), { kind: 'confirm' }, 'but not one who had to delete what it left')
+    const requested = (outcome: RestartRecord['outcome']) =>
+      nextStep(fallenBack({ ...healthyNow, restarts: [restartTo(A, { fallback: true, outcome })], ...judged(verdict(B, 'provisional')) }))
+    for (const outcome of [undefined, { ok: false, detail: 'timed out', mayBeTaken: true }])
+      t.match(requested(outcome), { kind: 'retry-failed' }, 'nobody knows whether systemd got the request of the agent')
+    for (const ok of [true, false]) t.match(requested({ ok, detail: '' }), { kind: 'confirm' }, 'systemd has answered')
     const fallback = { key: keyOf(A), invocationId: INVOCATION, startedAtUs: NOW_US - HOUR_US, wasHealthy: true, exits: 0 }
     const ofPerson = { ...fallback, healthySinceUs: NOW_US - POLICY.toleranceUs, unhealthySinceUs: undefined, startedByOthers: true }
     const next = health('local', { process: ofPerson })
