@@ -102,7 +102,10 @@ export class SimUnit implements Unit, HealthProbe {
   #lost: Pick<SimProcess, 'isUntraceable' | 'isRenamed'> | undefined
   /** By the agent in the present pass, which waits for its container runtime after that. */
   #shownOf: string | undefined
-  /** A start of systemd's came to nothing in a pass that has seen what it restarts: this one. */
+  /**
+   * A start of systemd's came to nothing in a pass that has seen what it restarts: this one. Or a
+   * person stopped it while it was queued: another that fails later looks the same.
+   */
   #beingSeenOf: string | undefined
   #downCause: DownCause = 'boot'
   #down = { activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 }
@@ -395,6 +398,8 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   stopByOperator(): void {
+    if (this.#state === 'queued' && this.#starter === 'systemd' && this.#world.isSeen(this.invocationId))
+      this.#beingSeenOf = this.invocationId
     this.#isLeftStopped = false
     this.#stop()
     this.#operatorAtUs = undefined
