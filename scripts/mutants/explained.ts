@@ -697,6 +697,14 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       HOLDS_NOTHING,
     ],
     [
+      "nextStart.kind !== 'known' -> false in if (running.kind === 'unknown' || nextStart.kind !== 'known' || nextStart.held.source !== 'local') return false",
+      'this is asked where the next start is known',
+    ],
+    [
+      'goingOn === first -> false in const candidates = goingOn === first ? others : listCandidates(snapshot, unit, awaitingTurn, goingOn)',
+      'the list would be made again, and be the same',
+    ],
+    [
       'source === undefined -> false in if (source === undefined || content === undefined) return undefined',
       'what has no source has no content either',
     ],
