@@ -201,10 +201,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/condemn-failure.ts', [
-    [
-      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined",
-      NARROWS,
-    ],
+    ['dueUntilUs !== undefined -> true in const isDue = dueUntilUs !== undefined && snapshot.now.monotonicUs < dueUntilUs', NOT_A_NUMBER],
     ['evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),', LEFT_OUT],
     [
       'Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US -> Math.abs(now.wallMs - atWallMs) * 1000 <= AS_OTHERS_US in const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US',
