@@ -639,6 +639,14 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'there is evidence where it is of a process',
     ],
     [
+      "running.kind !== 'known' -> false in if (found === undefined || running.kind !== 'known' || contentOfKey(found.candidate) !== running.content) return found",
+      'what is viewed runs',
+    ],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || target === undefined || running.content === target.content) return isObserved(snapshot)",
+      'what does not run has no source, and is not observed',
+    ],
+    [
       'byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs',
       BOUNDARY,
     ],
