@@ -371,6 +371,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/worth-keeping.ts', [
+    ["running.kind === 'known' -> true in const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined", HOLDS_NOTHING],
     [
       "running.kind !== 'known' -> false in if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false",
       'what does not run has no health',
@@ -777,6 +778,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ]),
   ...explain('src/health/last-words.ts', [
     [
+      'words !== undefined -> true in return killedBy === undefined ? words !== undefined && OF_NODE.test(words) : SENT_BY_OTHERS.includes(killedBy)',
+      'the name of nothing is none of these words',
+    ],
+    [
       'words === undefined -> false in if (words === undefined || killedBy !== undefined) return undefined',
       'the name of nothing contains no address',
     ],
@@ -821,6 +826,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'without a record there is no process in it',
     ],
     ['false -> true in if (known === undefined || last === undefined) return false', 'without a process there is nothing to charge'],
+    [
+      'lackedRuntimeUs !== undefined -> true in const markOf = (sinceUs: number) => (lackedRuntimeUs !== undefined && sinceUs <= lackedRuntimeUs ? { lackedRuntime: true } : {})',
+      NOT_A_NUMBER,
+    ],
   ]),
 ]
 
