@@ -216,6 +216,12 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       BOUNDARY,
     ],
   ]),
+  ...explain('src/decision/acceptance.ts', [
+    [
+      "wanted === undefined -> false in if (basis === undefined || wanted === undefined || wanted.verdict?.state !== 'refused') return undefined",
+      'where there is a target, there is a candidate',
+    ],
+  ]),
   ...explain('src/decision/left.ts', [
     ["assigned.kind === 'source' -> true in return assigned.kind === 'source' && assigned.source === 'local'", NARROWS],
     ["running.kind === 'known' -> true in return running.kind === 'known' && running.content === LOCAL_CONTENT", NARROWS],
