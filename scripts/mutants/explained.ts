@@ -119,6 +119,13 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       NO_VERSION,
     ],
   ]),
+  ...explain('src/decision/rollout-hash.ts', [
+    [
+      "{ base: undefined, text: undefined } -> {} in if (object.kind !== 'found') return { base: undefined, text: undefined }",
+      'what is missing is hashed as null, as what is undefined is',
+    ],
+    ['a < b -> a <= b in others.sort(([a], [b]) => (a < b ? -1 : 1))', 'no two keys are equal'],
+  ]),
   ...explain('src/decision/follow-assignment.ts', [
     [
       "snapshot.assigned.kind === 'source' -> true in const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined",
