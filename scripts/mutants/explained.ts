@@ -20,6 +20,7 @@ const HAS_CONTRACT = 'those that the health record judges are not among these ki
 const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down'
 const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
+const NO_UID = 'a text has no UID'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const NO_VERSION = 'a ConfigMap that was not found has no version, which is that of no source'
 const NO_NAME = 'local has no name, which is that of no ConfigMap'
@@ -118,6 +119,23 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false",
       NO_VERSION,
     ],
+  ]),
+  ...explain('src/decision/held-sources.ts', [
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.lost || last?.source === undefined || last.content !== running.content) return undefined",
+      NARROWS,
+    ],
+    [
+      "snapshot.unit.process.kind !== 'checkpoint' -> false in if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded",
+      'a process that names no checkpoint names no UID either',
+    ],
+    [
+      "'local' -> \"\" in const others = [resolveDesired(snapshot.desired) ?? 'local', ...[...snapshot.verdicts.values()].map(({ source }) => source)]",
+      NO_UID,
+    ],
+    ...["others.filter((source) => source !== 'local') -> others", "source !== 'local' -> true", '\'local\' -> ""'].map(
+      (change) => [`${change} in return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]`, NO_UID] as const,
+    ),
   ]),
   ...explain('src/decision/rollout-hash.ts', [
     [
@@ -664,13 +682,6 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs',
       BOUNDARY,
     ],
-    ...["source !== 'local' -> true", '\'local\' -> ""'].map(
-      (change) =>
-        [
-          `${change} in return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay`,
-          'a text has no UID',
-        ] as const,
-    ),
     ['contractOf(kind)?.isOneWay -> contractOf(kind).isOneWay in return contractOf(kind)?.isOneWay !== undefined', HAS_CONTRACT],
     [
       'contractOf(kind)?.contact -> contractOf(kind).contact in const showing = required.filter(({ kind }) => contractOf(kind)?.contact !== undefined)',
