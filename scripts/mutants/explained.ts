@@ -137,6 +137,28 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       (change) => [`${change} in return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]`, NO_UID] as const,
     ),
   ]),
+  ...explain('src/decision/rollout-subject.ts', [
+    [
+      "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined",
+      'without a content, nothing equals that of the rollout',
+    ],
+    [
+      "running.kind === 'known' -> true in const runs = running.kind === 'known' && (running.content === staged.content || isOfHash(staging, running.content, staged.hash))",
+      NARROWS,
+    ],
+    [
+      'label !== undefined -> true in const value = label !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined',
+      'without a label, the value is not read',
+    ],
+    [
+      'label === undefined -> false in return label === undefined || value === undefined ? {} : { zone: { label, value } }',
+      'without a label, there is no value',
+    ],
+    [
+      'createdMs !== undefined -> true in return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < Math.max(plan.spreadUs, YOUNG_US)',
+      NOT_A_NUMBER,
+    ],
+  ]),
   ...explain('src/decision/rollout-hash.ts', [
     [
       "{ base: undefined, text: undefined } -> {} in if (object.kind !== 'found') return { base: undefined, text: undefined }",
