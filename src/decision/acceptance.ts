@@ -45,9 +45,9 @@ function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, resul
  * well with what it runs, or an operator forces it. Where local stands in for what failed, kubelet
  * waits for it.
  */
-export function needsNoCheck(snapshot: Snapshot, { fallback }: Target): boolean {
+export function needsNoCheck(snapshot: Snapshot): boolean {
   const { running, requests } = snapshot
-  if (fallback || !isLocalAssigned(snapshot) || requests.force === true) return true
+  if (!isLocalAssigned(snapshot) || requests.force === true) return true
   if (running.kind !== 'known' || isOther(running.content)) return true
   return !isWorthKeeping(snapshot)
 }

@@ -116,7 +116,7 @@ function check(wiring: ReadyWiring): State {
     const { snapshot, target } = situation
     const { source, key, fallback } = target
     if (isRunning(situation) || isAccepted(snapshot, target, isActivated(situation))) return activate(wiring)
-    if (source === 'local' && (needsNoCheck(snapshot, target) || isRefused(snapshot, target))) return activate(wiring)
+    if (source === 'local' && (needsNoCheck(snapshot) || isRefused(snapshot, target))) return activate(wiring)
     const what = describeSource(source)
     if (!fallback && snapshot.preflightPending.has(key))
       return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)

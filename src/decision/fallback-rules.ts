@@ -148,7 +148,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const restsOn = findRest(situation)
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || health?.subject !== restsOn) return undefined
   // After a while, the node may rest on the very config that keeps the runtime down.
-  if (runtimeUp === false && isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
+  if (isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
   // By content: with a varying identity, each start is another subject.
   if (now.monotonicUs - (health.contentSinceUs ?? health.subjectSinceUs) < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = listVerdicts(candidates).filter(isOpen)

@@ -11,7 +11,7 @@ import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
 import { type ConfigFailure, findByKey, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { healthOfRunning } from '../health/process.ts'
-import type { CheckpointInfo, ConfigSource } from '../subject/config-source.ts'
+import { type CheckpointInfo, sameVersion } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
@@ -127,14 +127,10 @@ function findCompared(snapshot: Snapshot, evidence: EvidenceRecord): Baseline | 
  * @param startedUs the first start that is known of what runs, or before it
  */
 function findNotReadyBy({ checkpoints, lastKnownGood, previous, now }: Snapshot, startedUs: number): number | undefined {
-  const isPromoted = (each: CheckpointInfo) => [lastKnownGood, previous].some(({ source }) => isCheckpointOf(each, source))
+  const isPromoted = (each: CheckpointInfo) => [lastKnownGood, previous].some(({ source }) => sameVersion(each, source))
   const times = checkpoints.filter((each) => !isPromoted(each)).map(({ savedAtMs }) => savedAtMs)
   const byMs = Math.min(...times, wallMsAt(startedUs, now)) - NOT_READY_US / 1000
   return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs
-}
-
-function isCheckpointOf({ uid, resourceVersion, overlay }: CheckpointInfo, source: ConfigSource): boolean {
-  return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay
 }
 
 /**

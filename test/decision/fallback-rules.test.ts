@@ -83,6 +83,8 @@ t.test('a config that kubelet is healthy with again before its fallback could be
   t.match(recovered(POLICY.toleranceUs, { reason: 'evidence' }), left, 'nor where it was healthy all the time')
   t.match(recovered(POLICY.toleranceUs, { retrials: 3 }), left, 'nor without end')
   t.match(recovered(POLICY.toleranceUs, {}, { troubles: [] }), left, 'nor where the fallback is to be had')
+  const unknown = { nextStart: { kind: 'unknown', detail: 'EIO' } } as const
+  t.match(recovered(POLICY.toleranceUs, {}, unknown), { kind: 'wait' }, 'nor where nobody knows what kubelet starts with next')
   t.match(recovered(POLICY.toleranceUs, {}, { requests: { hold: 'paused', rollback: undefined, retry: false } }), { kind: 'wait' })
 })
 
@@ -602,6 +604,7 @@ t.test('what a node tries again after a long rest', async (t) => {
   t.equal(rests({ ...DRAINS, previous: hold(C) }, a, c), undefined, 'nor has local, which comes first')
   const onlyA = { ...BACK, localConfig: undefined, preflightPending: new Set([keyOf('local')]) }
   t.equal(rests({ ...wants('local'), ...onlyA }, a), undefined, 'there is no other than the one that runs')
+  t.equal(rests({ health: undefined }, a, b, local), undefined, 'nobody knows for how long it has rested')
   const onD = { ...startsWith(D), ...runs(D), health: health(D) }
   t.equal(rests({ ...DRAINS, ...onD }, a, local), undefined, 'nor does it rest with a config that has not failed')
 })

@@ -302,6 +302,7 @@ t.test('a node on which everything failed leaves what it resets with, though tha
   t.match(step, {
     kind: 'condemn',
     verdict: { key: keyOf(B), state: 'provisional', reason: 'reboots', resetsNode: true, retrials: 2, acquitted: true },
+    requested: false,
   })
   if (step.kind === 'wait') return
   t.match(nextStep(look(rebooted, step, () => false)), { kind: 'activate', target: 'local' })
