@@ -8,8 +8,8 @@ import type { TrialKey } from '../../src/subject/trial-key.ts'
 import { A, A_EDITED, GOOD, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { node } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
-import { promoted } from './promoted-world.ts'
-import type { SmallWorld } from './small-world.ts'
+import { promote, promoted } from './promoted-world.ts'
+import { SmallWorld } from './small-world.ts'
 
 /** A is on trial after a config that has passed one. */
 async function onTrial(): Promise<SmallWorld> {
@@ -98,3 +98,19 @@ for (const [what, holdUp] of Object.entries(OBSTACLES).filter(([what]) => what !
     t.match([...world.records.verdicts().values()], [{ source: A, state: 'confirmed', reason: 'requested' }])
   })
 }
+
+t.test('what was checked as a change from what ran is checked again where somebody has started another config', async (t) => {
+  const world = await promote(new SmallWorld({ activation: 'file' }), A)
+  world.drained = false
+  world.preflight = ({ kubelet }) => {
+    const changed = kubelet === textOf(A_EDITED) && world.startedWith !== textOf(A) ? ['cgroupDriver'] : []
+    return { kind: 'accepted', remarks: [], drain: changed, changed }
+  }
+  world.policy = { ...world.policy, spreadUs: 8 * MINUTE_US }
+  world.want(A_EDITED)
+  t.equal((await world.run(MINUTE_US)).phase, 'spread')
+  world.editLocal('as kubeadm upgrade has written it')
+  world.unit.restartByHand()
+  t.equal((await world.run(8 * MINUTE_US)).phase, 'drain')
+  t.equal(world.restartsAskedAtUs.length, 1, 'pods run on')
+})
