@@ -29,8 +29,8 @@ const CLEAR_AFTER_US = 24 * HOUR_US
 const OTHER_POLICY = /\bconfigured policy "[^"]*" differs from state checkpoint policy\b/
 
 /**
- * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
- * downloaded again.
+ * A fallback without a checkpoint is forgotten, unless the cluster assigns it: then it is downloaded
+ * again.
  */
 export function forgetLostFallback({ snapshot }: TargetSituation): Step | undefined {
   const { assigned, lastKnownGood, previous } = snapshot
