@@ -105,9 +105,8 @@ function start(situation: TargetSituation): ReturnType<State> {
 
 /**
  * Transitions:
- * - wait: preflight is still running
  * - step: preflight
- * - leave: preflight could not be carried out lately
+ * - leave: preflight is still running, or could not be carried out lately
  * - activate: preflight is not needed, has accepted the target, or could not be carried out lately
  *   for a fallback, which has run before, or for long for local
  */
@@ -119,7 +118,7 @@ function check(wiring: ReadyWiring): State {
     if (source === 'local' && (needsNoCheck(snapshot) || isRefused(snapshot, target))) return activate(wiring)
     const what = describeSource(source)
     if (!fallback && snapshot.preflightPending.has(key))
-      return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
+      return leave(wiring, 'preflight', `${what} is being checked before kubelet gets it`)
     const obstacle = findStartObstacle(snapshot)
     const unchecked: State =
       obstacle === undefined

@@ -49,8 +49,15 @@ function isOfConfigMap(pause: Pause | undefined): boolean {
 export function latestChannelState(desired: Desired, recorded: ChannelState | undefined): ChannelState | undefined {
   const { channelState } = desired
   if (channelState === undefined) return recorded
-  const stands = channelState.paused === undefined && recorded?.paused?.on === 'ConfigMap' && !isConfigMapKnown(desired)
-  return stands ? { ...channelState, paused: recorded.paused } : channelState
+  const { paused } = channelState
+  const before = recorded?.paused?.on === 'ConfigMap' ? recorded.paused.by : recorded?.paused?.configMap
+  if (before === undefined || paused?.on === 'ConfigMap' || isConfigMapKnown(desired)) return channelState
+  return { ...channelState, paused: joinPauses(paused, { on: 'ConfigMap', by: before }) }
+}
+
+/** The end of one does not end the other. */
+export function joinPauses(node: ClusterPause | undefined, configMap: ClusterPause | undefined): ClusterPause | undefined {
+  return node === undefined || configMap === undefined ? (node ?? configMap) : { ...node, configMap: configMap.by }
 }
 
 /**

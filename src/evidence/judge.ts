@@ -28,6 +28,8 @@ import {
   type EvidenceView,
   levelOf,
   type ProcessEvidence,
+  type Question,
+  questionOf,
 } from './kinds.ts'
 import { NOT_READY_US } from './ready.ts'
 
@@ -198,11 +200,19 @@ function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
  */
 export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefined {
   if (!isJudged(snapshot)) return undefined
-  const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
+  const failed = listRequired(snapshot).filter(({ kind, answer }) => answer === 'no' && !isOfPause(snapshot, questionOf(kind)))
   const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]
   if (worst === undefined) return undefined
   const { kind, detail, damage, mayBeNodes } = worst
   return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
+}
+
+/**
+ * Whether the last answer came in a pause of the node. Nothing is condemned for what is over by the
+ * time when the pause ends: it is asked again then.
+ */
+export function isOfPause({ evidence }: Snapshot, question: Question | undefined): boolean {
+  return question !== undefined && evidence?.process?.answeredInPause?.includes(question) === true
 }
 
 /** The evidence that a trial still waits for when its time is over. Empty: it has passed. */

@@ -10,7 +10,7 @@
  */
 import { assessHealth } from '../decision/condemn-failure.ts'
 import { resolveDesired } from '../decision/desired.ts'
-import { describePause, findPause } from '../decision/find-pause.ts'
+import { describePause, findNodePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/held-sources.ts'
 import { PHASES } from '../decision/phases.ts'
 import { trialOf } from '../decision/promote.ts'
@@ -215,8 +215,10 @@ function describeFault(
       const left = verdict?.reason === 'requested' ? 'was rolled back' : 'failed'
       const outcome = reason === 'Refused' ? 'was refused before a restart' : left
       const hasFallenBack = active !== undefined && !sameSource(active, source)
-      const fallback = hasFallenBack ? `${describeSource(active)} runs` : 'falling back'
-      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${cutToBytes(verdict?.detail ?? cause, MESSAGE_BYTES / 2)}`]
+      const isKept = findNodePause(snapshot) !== undefined
+      const fallback = hasFallenBack ? `${describeSource(active)} runs` : isKept ? 'not left yet' : 'falling back'
+      const why = cutToBytes(verdict?.detail ?? cause, MESSAGE_BYTES / 2)
+      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${why}${hasFallenBack ? '' : sayNoRollback(snapshot)}`]
     }
     case 'DownloadFailed':
       return [reason, `${name} cannot be read: ${describeReadFailure(snapshot.desired)}`]

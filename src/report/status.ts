@@ -130,7 +130,7 @@ function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phas
   if (assigned.source === 'local' && !isLocalGivenUp(snapshot, verdict)) return undefined
   // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
-  if (atFault && verdict.state === 'provisional') return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
+  if (atFault && (verdict.state === 'provisional' || verdict.reason === 'requested')) return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
   const error = texts.failureError(verdict, findRefuge(snapshot, active, assigned.source))
   return fault(verdict.state === 'refused' ? 'Refused' : 'RolledBack', error, verdict.detail)
 }

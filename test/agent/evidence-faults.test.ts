@@ -117,3 +117,24 @@ t.test('static pods that another kubelet does not run condemn no config for good
   await world.run(40 * MINUTE_US)
   t.same(world.record('last-known-good'), B, 'it was tried again')
 })
+
+t.test('what a person broke and mended in a pause condemns no config when the pause ends', async (t) => {
+  for (const isMended of [true, false]) {
+    const world = await promotedOnA()
+    world.want(B)
+    await world.run(2 * MINUTE_US)
+    world.requests = { ...world.requests, hold: 'paused' }
+    world.evidence.answer('node', () => node('False'))
+    await world.run(10 * MINUTE_US)
+    if (isMended) world.evidence.answer('node', ANSWERS_WELL.node)
+    await world.run(MINUTE_US)
+    const asked = world.evidence.asked.length
+    world.requests = { ...world.requests, hold: 'none' }
+    await world.run(10 * SECOND_US)
+    t.match(world.evidence.asked.slice(asked), [{ question: 'node' }], 'it is asked for once more, and for nothing else')
+    await world.run(20 * SECOND_US)
+    t.equal(verdictOn(world, B)?.evidence, isMended ? undefined : 'ready')
+    await world.run(10 * MINUTE_US)
+    t.same(world.record('last-known-good'), isMended ? B : A)
+  }
+})

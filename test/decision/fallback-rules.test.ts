@@ -541,6 +541,15 @@ t.test('which failed config is tried again, and when', async (t) => {
     t.equal(tries(2 * MINUTE_US, 599_999), undefined)
     t.match(tries(10 * MINUTE_US, -HOUR_US), again, 'also where the wall clock was set back')
     t.equal(tries(SECOND_US, 600_000), undefined, 'but not while the fallback has just started')
+    const bootedUs = 5 * MINUTE_US
+    const justBooted = {
+      now: { bootId: BOOT, monotonicUs: bootedUs, wallMs: NOW_MS },
+      running: { kind: 'known', content: contentOf(A), key: keyOf(A), startedAtUs: MINUTE_US, invocationId: INVOCATION },
+      health: health(A, { healthySinceUs: MINUTE_US, lastSampleUs: bootedUs }),
+    } as const
+    const years = 50 * 365 * 24 * 3600_000
+    t.equal(tries(0, years, justBooted), undefined, 'nor since the clock was set after the boot in which it failed')
+    t.match(tries(0, years, { ...justBooted, ...judged({ ...DOUBTED, bootId: 'boot-0', atWallMs: NOW_MS - years }) }), again)
     const channelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'x' }, problem: undefined } as const
     t.equal(tries(HOUR_US, 0, { desired: { ...wants(B).desired, channelState } }), undefined, 'nor while its ConfigMap is paused')
 

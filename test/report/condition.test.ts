@@ -121,6 +121,13 @@ t.test('faults of the assigned config', async (t) => {
   const all = behind({ verdicts: verdictOn('content-200', { state: 'provisional' }) })
   t.equal(describe(all, 'node-at-fault').reason, 'NodeAtFault')
   t.equal(describe(all, 'fallen-back').reason, 'RolledBack')
+  const rolledBack = behind({ verdicts: verdictOn('content-200', { reason: 'requested' }), running: { kind: 'none' } })
+  t.equal(describe(rolledBack, 'node-at-fault').reason, 'NodeAtFault', 'also where an operator gave the assigned one up')
+  const kept = { requests: { hold: 'paused', rollback: undefined, retry: false }, running: runningContent('content-200') } as const
+  t.match(
+    describe(behind({ verdicts: verdictOn('content-200', { reason: 'requested', detail: 'as requested' }), ...kept }), 'paused').message,
+    /@200 was rolled back, not left yet: as requested; paused on the node: nothing is rolled back, /,
+  )
   t.equal(describe(behind({ assignedContent: undefined }), 'fallen-back').reason, 'CheckpointMissing')
 })
 
