@@ -4,15 +4,15 @@
  * node, for pods, for its time in a spread, or for the hourly limit of restarts.
  */
 import t from 'tap'
-import { A, A_EDITED, GOOD, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, GOOD, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { node } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
-import { promoted } from './promoted-world.ts'
-import type { SmallWorld } from './small-world.ts'
+import { promote } from './promoted-world.ts'
+import { SmallWorld } from './small-world.ts'
 
 /** A is on trial after a config that has passed one. */
-async function onTrial(): Promise<SmallWorld> {
-  const world = await promoted(GOOD)
+async function onTrial(world = new SmallWorld()): Promise<SmallWorld> {
+  await promote(world, GOOD)
   world.want(A)
   await world.run(2 * MINUTE_US)
   return world
@@ -70,6 +70,26 @@ for (const [what, holdUp] of Object.entries(OBSTACLES)) {
     t.same(again, [])
   })
 }
+
+/** B waits for its restart when an edit of A takes its place, which waits for a drain. */
+async function withdrawB(world: SmallWorld): Promise<void> {
+  world.policy = { ...world.policy, restartsPerHour: 1 }
+  world.want(B)
+  await world.run(SECOND_US)
+}
+
+t.test('what hangs is left for last-known-good, and not for what waited for its restart and is wanted no longer', async (t) => {
+  const world = await onTrial()
+  await withdrawB(world)
+  OBSTACLES['a drain']?.(world)
+  world.want(A_EDITED)
+  await world.run(SECOND_US)
+  world.hangs = true
+  while ((await world.running()) === textOf(A)) await world.run(SECOND_US)
+  world.hangs = false
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), textOf(GOOD))
+})
 
 for (const [what, holdUp] of Object.entries(OBSTACLES).filter(([what]) => what !== 'the hourly limit')) {
   t.test(`what an operator rolls back is left although what replaces it waits for ${what}`, async (t) => {
