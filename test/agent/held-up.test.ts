@@ -78,6 +78,20 @@ async function withdrawB(world: SmallWorld): Promise<void> {
   await world.run(SECOND_US)
 }
 
+interface OtherInPlace {
+  readonly onNode?: { readonly activation: 'file' }
+  readonly change: (world: SmallWorld) => Promise<void>
+}
+
+/** What kubelet would start with next is neither what runs, nor what is wanted. */
+const OTHERS_IN_PLACE: Readonly<Record<string, OtherInPlace>> = {
+  'a config that waited for its restart and is wanted no longer': { change: withdrawB },
+  'a local config that somebody has put back': {
+    onNode: { activation: 'file' },
+    change: async (world) => world.editLocal('another local config'),
+  },
+}
+
 t.test('what hangs is left for last-known-good, and not for what waited for its restart and is wanted no longer', async (t) => {
   const world = await onTrial()
   await withdrawB(world)
@@ -90,6 +104,31 @@ t.test('what hangs is left for last-known-good, and not for what waited for its 
   await world.run(MINUTE_US)
   t.equal(await world.running(), textOf(GOOD))
 })
+
+for (const [what, { onNode, change }] of Object.entries(OTHERS_IN_PLACE)) {
+  t.test(`what the node does not work with is left although kubelet starts next with ${what}`, async (t) => {
+    const world = new SmallWorld(onNode)
+    world.evidence.answer('node', (nowUs) => (world.startedWith === textOf(A) ? node('False') : ANSWERS_WELL.node(nowUs)))
+    await onTrial(world)
+    await change(world)
+    OBSTACLES['a drain']?.(world)
+    world.want(A_EDITED)
+    await world.run(9 * MINUTE_US)
+    t.equal(await world.running(), textOf(GOOD))
+    t.match([...world.records.verdicts().values()], [{ source: A, reason: 'evidence', evidence: 'ready' }])
+    t.match(world.history.find(({ kind }) => kind === 'rolled-back')?.to, GOOD, 'and what is told of it is true')
+  })
+
+  t.test(`what the node works with runs on although kubelet starts next with ${what}`, async (t) => {
+    const world = await onTrial(new SmallWorld(onNode))
+    await change(world)
+    OBSTACLES['a drain']?.(world)
+    world.want(A_EDITED)
+    await world.run(HOUR_US)
+    t.equal(await world.running(), textOf(A))
+    t.equal(world.records.verdicts().size, 0)
+  })
+}
 
 for (const [what, holdUp] of Object.entries(OBSTACLES).filter(([what]) => what !== 'the hourly limit')) {
   t.test(`what an operator rolls back is left although what replaces it waits for ${what}`, async (t) => {
