@@ -69,11 +69,10 @@ function isInSpiteOfRefusal(snapshot: Snapshot, { source }: Failed, { state }: V
  * where the restart that replaces it is held up.
  */
 function condemnByEvidence(situation: TargetSituation, next: Failed, health: HealthRecord): Step | undefined {
-  const { snapshot, target } = situation
+  const { snapshot } = situation
   const { running, verdicts } = snapshot
   if (running.kind !== 'known' || findByKey(verdicts, running.key) !== undefined) return undefined
-  const replaced = next.content === target.content ? findRunning(snapshot) : undefined
-  const source = running.content === next.content ? next.source : replaced?.source
+  const source = running.content === next.content ? next.source : findRunning(snapshot)?.source
   if (source === undefined) return undefined
   const failed = { source, content: running.content, key: running.key }
   if (isMakingWay(situation, health, failed)) return undefined

@@ -5,15 +5,15 @@
  */
 import t from 'tap'
 import type { TrialKey } from '../../src/subject/trial-key.ts'
-import { A, A_EDITED, GOOD, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, GOOD, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { node } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
-import { promote, promoted } from './promoted-world.ts'
+import { promote } from './promoted-world.ts'
 import { SmallWorld } from './small-world.ts'
 
 /** A is on trial after a config that has passed one. */
-async function onTrial(): Promise<SmallWorld> {
-  const world = await promoted(GOOD)
+async function onTrial(world = new SmallWorld()): Promise<SmallWorld> {
+  await promote(world, GOOD)
   world.want(A)
   await world.run(2 * MINUTE_US)
   return world
@@ -80,6 +80,65 @@ for (const [what, holdUp] of Object.entries(OBSTACLES)) {
     // While the hourly limit holds the restart up, the state of the node before it is read anew.
     const again = world.evidence.asked.slice(asked).filter(({ question }) => question === 'lease')
     t.same(again, [])
+  })
+}
+
+/** B waits for its restart when an edit of A takes its place, which waits for a drain. */
+async function withdrawB(world: SmallWorld): Promise<void> {
+  world.policy = { ...world.policy, restartsPerHour: 1 }
+  world.want(B)
+  await world.run(SECOND_US)
+}
+
+interface OtherInPlace {
+  readonly onNode?: { readonly activation: 'file' }
+  readonly change: (world: SmallWorld) => Promise<void>
+}
+
+/** What kubelet would start with next is neither what runs, nor what is wanted. */
+const OTHERS_IN_PLACE: Readonly<Record<string, OtherInPlace>> = {
+  'a config that waited for its restart and is wanted no longer': { change: withdrawB },
+  'a local config that somebody has put back': {
+    onNode: { activation: 'file' },
+    change: async (world) => world.editLocal('another local config'),
+  },
+}
+
+t.test('what hangs is left for last-known-good, and not for what waited for its restart and is wanted no longer', async (t) => {
+  const world = await onTrial()
+  await withdrawB(world)
+  OBSTACLES['a drain']?.(world)
+  world.want(A_EDITED)
+  await world.run(SECOND_US)
+  world.hangs = true
+  while ((await world.running()) === textOf(A)) await world.run(SECOND_US)
+  world.hangs = false
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), textOf(GOOD))
+})
+
+for (const [what, { onNode, change }] of Object.entries(OTHERS_IN_PLACE)) {
+  t.test(`what the node does not work with is left although kubelet starts next with ${what}`, async (t) => {
+    const world = new SmallWorld(onNode)
+    world.evidence.answer('node', (nowUs) => (world.startedWith === textOf(A) ? node('False') : ANSWERS_WELL.node(nowUs)))
+    await onTrial(world)
+    await change(world)
+    OBSTACLES['a drain']?.(world)
+    world.want(A_EDITED)
+    await world.run(9 * MINUTE_US)
+    t.equal(await world.running(), textOf(GOOD))
+    t.match([...world.records.verdicts().values()], [{ source: A, reason: 'evidence', evidence: 'ready' }])
+    t.match(world.history.find(({ kind }) => kind === 'rolled-back')?.to, GOOD, 'and what is told of it is true')
+  })
+
+  t.test(`what the node works with runs on although kubelet starts next with ${what}`, async (t) => {
+    const world = await onTrial(new SmallWorld(onNode))
+    await change(world)
+    OBSTACLES['a drain']?.(world)
+    world.want(A_EDITED)
+    await world.run(HOUR_US)
+    t.equal(await world.running(), textOf(A))
+    t.equal(world.records.verdicts().size, 0)
   })
 }
 

@@ -266,7 +266,7 @@ t.test('a failure', async (t) => {
     t.not(nextStep({ ...seen, ...judged(verdict(B, 'provisional')) }).kind, 'condemn', 'it is known')
     const trouble = { step: 'activate', about: describeSource(B), detail: 'EIO', retryAtUs: NOW_US } as const
     const next = { ...refused, ...startsWith(A), health: health(A), troubles: [trouble] }
-    t.not(nextStep(next).kind, 'condemn', 'not what kubelet starts with next')
+    t.match(nextStep(next), { kind: 'condemn', verdict: { key: keyOf(B) }, next: A }, 'also where kubelet starts next with another one')
   })
 
   t.test('by evidence condemns what runs, also while its successor waits, or the restart into that', async (t) => {
