@@ -291,10 +291,11 @@ const GO = { kind: 'go' } as const
  */
 function spreadTurnOf(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
-  const { nextStart, health } = snapshot
+  const { nextStart, running, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation) || needsStart(unit.activity)) return GO
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return GO
-  if (isOfFailure(findVerdict(snapshot, asCandidate(nextStart.held, unit).content, unit))) return GO
+  const replaced = [asCandidate(nextStart.held, unit), ...(running.kind === 'known' ? [running] : [])]
+  if (replaced.some(({ content }) => isOfFailure(findVerdict(snapshot, content, unit)))) return GO
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return GO
   const turn = findSpreadTurn(snapshot, target.source)
   if (turn.kind === 'go' || turn.isOfFacts === true) return turn

@@ -267,8 +267,9 @@ function isOfPods(kind: EvidenceKind): boolean {
  */
 function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boolean {
   if (running.kind !== 'known') return false
-  const { content } = running
-  if ([evidence?.baseline, evidence?.displaced].some((each) => each !== undefined && contentOfKey(each.candidate) === content)) return false
+  const isOfRunning = (each: Baseline | undefined) =>
+    each !== undefined && each.wasDown !== true && contentOfKey(each.candidate) === running.content
+  if ([evidence?.baseline, evidence?.displaced].some(isOfRunning)) return false
   return restarts.some(({ bootId, target }) => bootId === now.bootId && target === running.key)
 }
 

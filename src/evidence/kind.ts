@@ -81,6 +81,8 @@ export const BASELINE = {
   ofPromoted: optional(isFlag),
   /** The node was booted since. */
   beforeBoot: optional(isFlag),
+  /** Kubelet was down, so that only what is known from earlier is in it. */
+  wasDown: optional(isFlag),
 }
 
 /** A read of the API server, as in `resourceAttributes` of a SelfSubjectAccessReview. */

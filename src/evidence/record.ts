@@ -5,10 +5,10 @@
  */
 
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { Acceptance } from '../decision/verdict.ts'
+import { type Acceptance, findByKey } from '../decision/verdict.ts'
 import type { Running } from '../health/sample.ts'
 import { LOCAL_CONTENT } from '../subject/config-source.ts'
-import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
+import { contentOfKey, identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
 import {
@@ -127,7 +127,8 @@ function skipUnseen(process: ProcessEvidence, { now, unseenUs = 0 }: EvidenceFol
 
 /** The baseline for what kubelet is about to be restarted into, or has just been restarted into. */
 function followBaseline(record: EvidenceRecord | undefined, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
-  const baseline = record && holdForStarted(record, running, fold)
+  const held = record && holdForStarted(record, running, fold)
+  const baseline = record && (openForDown({ ...record, baseline: held }, running, fold) ?? held)
   return fold.candidate === undefined ? baseline : openBaseline({ ...record, baseline }, fold.candidate, running, fold)
 }
 
@@ -141,6 +142,27 @@ function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRun
   if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven || key === baseline.candidate) return baseline
   const isNext = process?.invocationId === baseline.invocationId && invocationId !== baseline.invocationId
   return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key, changed: undefined } : baseline
+}
+
+/**
+ * Nothing can be read of a kubelet that is down. A config that replaces one on trial then has to
+ * bring back how the node was before that one, as where it replaces one that runs.
+ */
+function openForDown(record: EvidenceRecord, { content, key, invocationId }: KnownRunning, fold: EvidenceFold): Baseline | undefined {
+  const last = record.process
+  if (last === undefined || last.invocationId === invocationId || contentOfKey(last.key) === content) return undefined
+  // What has failed is followed by a fallback.
+  if (record.baseline?.candidate === key || runsPromoted(fold) || findByKey(fold.verdicts, last.key) !== undefined) return undefined
+  const ran = {
+    kind: 'known',
+    content: contentOfKey(last.key),
+    key: last.key,
+    invocationId: last.invocationId,
+    startedAtUs: last.sinceUs,
+  } as const
+  const earlier = findEarlier(record, { ...fold, running: ran })
+  const taken = { sinceUs: fold.now.monotonicUs, kubelet: identityOfKey(last.key), answered: [], wasDown: true }
+  return earlier && { candidate: key, invocationId: last.invocationId, ...taken, earlier }
 }
 
 /** Systemd counts its own restarts anew after that of the agent: no other process came between. */

@@ -131,6 +131,17 @@ for (const [what, { onNode, change }] of Object.entries(OTHERS_IN_PLACE)) {
     t.match(world.history.find(({ kind }) => kind === 'rolled-back')?.to, GOOD, 'and what is told of it is true')
   })
 
+  t.test(`and what is wanted does not wait for its time in a spread then, with ${what}`, async (t) => {
+    const world = new SmallWorld(onNode)
+    world.evidence.answer('node', (nowUs) => (world.startedWith === textOf(A) ? node('False') : ANSWERS_WELL.node(nowUs)))
+    await onTrial(world)
+    await change(world)
+    OBSTACLES['its time in a spread']?.(world)
+    world.want(A_EDITED)
+    await world.run(9 * MINUTE_US)
+    t.equal(await world.running(), textOf(A_EDITED))
+  })
+
   t.test(`what the node works with runs on although kubelet starts next with ${what}`, async (t) => {
     const world = await onTrial(new SmallWorld(onNode))
     await change(world)

@@ -213,6 +213,18 @@ t.test('a config on trial proves no illness of the node', async (t) => {
     await condemned(world)
     t.match(verdicts(world), [{ source: C, evidence: 'ready' }])
   })
+  t.test('also where kubelet was down when the next one came', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 20 * SECOND_US })
+    await startB(world)
+    world.evidence.answer('node', (nowUs) => (world.startedWith === textOf(C) ? notReady(nowUs) : ANSWERS_WELL.node(nowUs)))
+    while ((await world.running()) !== undefined) await world.run(SECOND_US)
+    world.want(C)
+    await condemned(world)
+    t.match(verdicts(world), [{ source: C, evidence: 'ready' }])
+    await world.run(MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+  })
   t.test('and held where that is not known', async (t) => {
     const world = await worldWhereBHarms('ready')
     await startB(world)

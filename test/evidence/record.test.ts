@@ -280,7 +280,7 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
   t.notOk(isCompared({}, after, 1), 'B has run unseen, and systemd has started kubelet again')
   const between = { ...after, content: 'content-b@1', key: keyOf(B), invocationId: 'invocation-b' }
   const ranB = recordFacts(taken, { ...common, now, running: between, candidate: undefined, facts: [] })
-  t.notOk(isCompared({}, after, 0, ranB), 'B has run')
+  t.ok(isCompared({}, after, 0, ranB), 'B has run, and this one has to bring back what was there before B')
   const next = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: after, candidate: keyOf(GOOD), facts: [] }
   const restarts = [restartTo(B, { atUs: NOW_US, invocationBefore: 'invocation-0' })]
   const replaced = recordFacts(taken, { ...next, restarts, nRestarts: 0 })
@@ -304,6 +304,35 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
     'nor does one count that systemd was still starting at the request',
   )
   t.end()
+})
+
+t.test('what starts where a config on trial was down is compared with how the node was before that one', async (t) => {
+  const taken = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] })
+  const down = recordFacts(recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B }), { ...NOTHING_NEW, running: { kind: 'none' } })
+  const RUNS_GOOD = { ...RUNS_B, content: contentOf(GOOD), key: keyOf(GOOD), invocationId: 'i-good' } as const
+  const baselineOf = (facts: Partial<Parameters<typeof recordFacts>[1]>, from = down) =>
+    recordFacts(from, { ...NOTHING_NEW, running: RUNS_GOOD, ...facts }).baseline
+  t.match(baselineOf({}), {
+    candidate: keyOf(GOOD),
+    invocationId: 'i-b',
+    wasDown: true,
+    answered: { length: 0 },
+    earlier: { ready: 'True' },
+  })
+  const others: readonly (readonly [string, Partial<Parameters<typeof recordFacts>[1]>])[] = [
+    ['the same config starts again', { running: { ...RUNS_B, invocationId: 'i-b2' } }],
+    ['a fallback does', { verdicts: new Map([[keyOf(B), verdict(B, 'provisional')]]) }],
+    ['what has passed its trial does', { proven: keyOf(GOOD) }],
+    ['that had passed its trial', { proven: keyOf(B) }],
+  ]
+  for (const [what, facts] of others) t.match(baselineOf(facts), { candidate: keyOf(B), wasDown: undefined, earlier: undefined }, what)
+  t.match(baselineOf({ running: { ...RUNS_GOOD, invocationId: 'i-b' } }), { candidate: keyOf(B) }, 'it is the process that was known')
+  t.match(baselineOf({}, { bootId: BOOT, baseline: taken.baseline }), { candidate: keyOf(B) }, 'what ran is not known')
+  const known = recordFacts(recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B, candidate: keyOf(GOOD) }), {
+    ...NOTHING_NEW,
+    running: { kind: 'none' },
+  })
+  t.match(baselineOf({}, known), { candidate: keyOf(GOOD), wasDown: undefined, earlier: { ready: 'True' } }, 'it has a baseline of its own')
 })
 
 t.test('what a config changes counts for that change alone', async (t) => {

@@ -41,6 +41,7 @@ const BASELINE: Required<Baseline> = {
   kubelet: 'kubelet',
   changed: ['maxPods'],
   answered: ['node'],
+  wasDown: true,
   unread: [{ question: 'pods', kind: 'refused', detail: 'x', atUs: 1, busy: true }],
   earlier: EARLIER,
 }

@@ -141,6 +141,8 @@ t.test('a proof needs no comparison only where nothing ran before', async (t) =>
   const { evidence } = snapshotOf({ before: [node('True')] })
   const ofAnother = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, candidate: keyOf(A) } }
   t.same(open({ snapshot: { ...started, evidence: ofAnother } }), [], 'the baseline is that of another config')
+  const ofDown = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, wasDown: true } }
+  t.same(open({ snapshot: { ...started, evidence: ofDown } }), [], 'it is from before a config that was down')
 })
 
 /** Since a moment ago. */

@@ -154,7 +154,14 @@ export function isRefused(text: string): boolean {
 
 const GOOD: readonly Behaviour[] = ['good', 'static-cpus', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
 
-const BREAKING: readonly Behaviour[] = ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods']
+/** Only evidence tells these from good ones. */
+export const BREAKING: readonly [Behaviour, ...Behaviour[]] = [
+  'loses-lease',
+  'not-ready',
+  'breaks-serving',
+  'loses-static-pods',
+  'refuses-pods',
+]
 
 /** kubelet is healthy with it, and the node does not work. */
 export function breaksNode(text: string): boolean {

@@ -11,6 +11,7 @@ import { findNodePause } from '../../src/decision/find-pause.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Wait } from '../../src/decision/step.ts'
+import { isJudged } from '../../src/evidence/judge.ts'
 import { dueEvidence, findCandidateOfBaseline } from '../../src/evidence/schedule.ts'
 import { forgetIllness, type HealthRecord, recordSample } from '../../src/health/fold.ts'
 import { describeCondition } from '../../src/report/condition.ts'
@@ -55,7 +56,8 @@ export class Doze {
       const answer = nextStep(later)
       if (answer.kind !== 'wait' || answer.phase !== step.phase || answer.detail !== step.detail) return false
       const isNextSame = Math.max(answer.untilUs - later.now.monotonicUs, slownessUs) === everyUs
-      return isNextSame && !isAsking(later) && describe(later, answer) === report
+      // What is judged no more at the end of a trial was asked about until then.
+      return isNextSame && isJudged(later) === isJudged(snapshot) && !isAsking(later) && describe(later, answer) === report
     }
     if (most < 1 || isAsking(snapshot) || !isSame(1)) return undefined
     return new Doze(world, snapshot, health, everyUs, findLast(isSame, most))

@@ -35,6 +35,9 @@
  *     pause of its ConfigMap (times-invariant.ts).
  * 16. Once the faults stop, or all but one, what is wanted and good runs within the table of times,
  *     or the documentation says why not (liveness.ts).
+ * 17. A config on trial with which the node does not work, although kubelet is healthy, is left
+ *     within the times of docs/evidence.md, whatever waits to replace it
+ *     (evidence-times-invariant.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -43,6 +46,7 @@ import type { SimProcess } from './behaviour.ts'
 import { CauseInvariant } from './cause-invariant.ts'
 import { DiskInvariants } from './disk-invariants.ts'
 import { EvidenceInvariant } from './evidence-invariant.ts'
+import { EvidenceTimesInvariant } from './evidence-times-invariant.ts'
 import { FallbackInvariant } from './fallback-invariant.ts'
 import { DIRECTORY } from './paths.ts'
 import { ReportInvariant } from './report-invariant.ts'
@@ -64,6 +68,7 @@ export class Invariants {
   readonly #fallback: FallbackInvariant
   readonly #reports: ReportInvariant
   readonly #times: TimesInvariant
+  readonly #evidenceTimes: EvidenceTimesInvariant
   readonly #verdicts: VerdictInvariant
   /** A boot counts once, however often the agent says so. */
   readonly #notedBoots = new Set<string>()
@@ -83,6 +88,7 @@ export class Invariants {
     this.#fallback = new FallbackInvariant(world, isPaused)
     this.#reports = new ReportInvariant(world, isProven)
     this.#times = new TimesInvariant(world, isPaused)
+    this.#evidenceTimes = new EvidenceTimesInvariant(world, isPaused)
     this.#verdicts = new VerdictInvariant(world, isPaused)
     const checkRestart = () => {
       this.#restarts.checkRestart()
@@ -100,6 +106,7 @@ export class Invariants {
       if (step.kind === 'record-boot') this.#noteReboot(step)
       this.#verdicts.decided(step)
       this.#times.decided(snapshot, step)
+      this.#evidenceTimes.decided(snapshot, step)
       this.#cause.decided(snapshot, step)
     })
   }
@@ -119,6 +126,7 @@ export class Invariants {
     this.#evidence.check()
     this.#fallback.check()
     this.#times.check()
+    this.#evidenceTimes.check()
     this.#verdicts.check()
     this.#disk.check()
   }
@@ -127,6 +135,7 @@ export class Invariants {
   agentDied(): void {
     this.#fallback.forget()
     this.#times.agentDied()
+    this.#evidenceTimes.agentDied()
     this.#disk.agentDied()
   }
 

@@ -4,7 +4,7 @@
  * seconds since the previous event. They range from zero to more than half an hour, so events meet
  * the agent in every phase.
  */
-import type { Behaviour, LocalBase } from './behaviour.ts'
+import { type Behaviour, BREAKING, type LocalBase } from './behaviour.ts'
 import { makeNodeKind, type NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
 import type { SystemctlFault } from './sim-systemctl.ts'
@@ -111,9 +111,6 @@ const BEHAVIOURS: readonly [Behaviour, ...Behaviour[]] = [
   'good-until-upgrade',
 ]
 
-/** Only evidence tells these from good ones. */
-const BREAKING: readonly [Behaviour, ...Behaviour[]] = ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods']
-
 export function makeSchedule(seed: number): Schedule {
   const random = seededRandom(seed)
   const events: Timed[] = [
@@ -136,7 +133,7 @@ export function makeSchedule(seed: number): Schedule {
   const left = withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
   const troubled = withExtras(left, seededRandom(seed ^ 0x70b1), makeTrouble, INTERVENTION_SHARE)
   const paused = withPauses(troubled, seededRandom(seed ^ 0x9a05e))
-  return { seed, node, events: paused }
+  return { seed, node, events: withSequels(paused, seededRandom(seed ^ 0x5e9e1)) }
 }
 
 /**
@@ -159,6 +156,17 @@ function withPauses(events: readonly Timed[], random: Random): Timed[] {
 }
 
 const PAUSED_SHARE = 0.15
+
+/** While what breaks the node is on trial, an edit comes that has to wait, or the agent ends. */
+function withSequels(events: readonly Timed[], random: Random): Timed[] {
+  return events.flatMap((timed) => {
+    const { event } = timed
+    if (event.kind !== 'edit' || !BREAKING.includes(event.behaviour) || random.chance(0.5)) return [timed]
+    const waiting = { kind: 'edit', name: event.name, behaviour: 'needs-drain' } as const
+    const sequel = random.pick<WorldEvent>([waiting, waiting, { kind: 'restart-agent', afterSeconds: random.between(0, 20) }])
+    return [timed, { afterSeconds: random.between(30, 100), event: sequel }]
+  })
+}
 
 function makeOverlayEvent(random: Random): WorldEvent {
   return random.pick<WorldEvent>([

@@ -100,22 +100,21 @@ export class SimEvidence implements EvidenceProbe {
 
   /** The process that reports, and when the last report was. */
   #observe(): { readonly process: SimProcess | undefined; readonly reported: number | undefined } {
-    const { unit } = this.#world
+    const { unit, written } = this.#world
     const { process } = unit
     const now = this.#world.now()
     const isUp = process !== undefined && unit.isHealthy()
-    if (isUp) this.#reportedAtMs = Math.floor(now.wallMs - ((now.monotonicUs - process.healthyFromUs) % 300e6) / 1000)
-    return { process: isUp ? process : undefined, reported: this.#reportedAtMs }
+    if (isUp) written.reportedAtMs = Math.floor(now.wallMs - ((now.monotonicUs - process.healthyFromUs) % 300e6) / 1000)
+    return { process: isUp ? process : undefined, reported: written.reportedAtMs }
   }
-  #reportedAtMs: number | undefined
 
   #lease() {
     const { process } = this.#observe()
+    const { written } = this.#world
     const renews = process !== undefined && behaviourOf(process.text) !== 'loses-lease'
-    if (renews) this.#renewals = `${process.startedAtUs}/${Math.floor((this.#world.nowUs - process.healthyFromUs) / RENEWAL_US)}`
-    return { kind: 'found', resourceVersion: this.#renewals, durationSeconds: LEASE_SECONDS } as const
+    if (renews) written.lease = `${process.startedAtUs}/${Math.floor((this.#world.nowUs - process.healthyFromUs) / RENEWAL_US)}`
+    return { kind: 'found', resourceVersion: written.lease, durationSeconds: LEASE_SECONDS } as const
   }
-  #renewals = 'none'
 
   /** A pod that kubelet once refused stays refused. */
   #pods(): PodsAnswer {

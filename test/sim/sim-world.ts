@@ -48,6 +48,8 @@ export class SimWorld {
   readonly disk: FakeDisk
   readonly faults: DiskFaults
   readonly files: DurableFiles
+  /** What kubelet has written to the API server: its Lease, and when it last reported its Node. */
+  readonly written: { lease: string; reportedAtMs: number | undefined } = { lease: 'none', reportedAtMs: undefined }
   /** The records in /run: they outlive the agent, not the boot. */
   readonly runtime = new MemoryRecords()
   readonly clock = new SimClock()
