@@ -344,6 +344,28 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
 })
 
+t.test('a reset, or a pause of the config, hides no kubelet that is not well', async (t) => {
+  const recordedChannelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'an annotation' }, problem: undefined } as const
+  const reset = { requests: { hold: 'local', rollback: undefined, retry: false } } as const
+  const { now, policy } = snapshot()
+  const sample = { at: now, unit: unit(), running: runningContent('content-100'), runtimeUp: true, healthz: { ok: false, detail: '' } }
+  const health = required(recordSample(undefined, sample, proven, policy))
+  const ends = /; reset on the node: what the cluster assigns is ignored until kubelet-cfg-agent resume$/
+  for (const [facts, reason, end] of [
+    [reset, 'HeldLocal', ends],
+    [{ recordedChannelState }, 'Paused', /@100( and is not healthy)?$/],
+  ] as const) {
+    t.equal(describe(behind(facts), 'settled').reason, reason)
+    const loop = describe(behind({ ...facts, health: { ...health, exits: policy.crashLimit } }), 'settled')
+    t.match(loop, { reason: 'Unhealthy', message: /^kubelet exits again and again with / })
+    t.match(loop.message, end)
+    t.equal(describeDegraded(loop).status, 'True')
+    const later = { ...now, monotonicUs: now.monotonicUs + policy.startDeadlineUs }
+    const hangs = describe(behind({ ...facts, health, now: later }), 'settled')
+    t.match(hangs, { reason: 'Unhealthy', message: /^kubelet runs .*@100 and is not healthy/ })
+  }
+})
+
 t.test('a pause names itself wherever it keeps a kubelet that is not well from being rolled back', async (t) => {
   const by = 'annotation kubelet-cfg-agent.io/paused of Node node-1'
   const recordedChannelState = { channel: 'label', paused: { on: 'Node', by }, problem: undefined } as const
