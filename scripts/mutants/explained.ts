@@ -657,6 +657,9 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'nothing is listed where there is nothing',
     ],
   ]),
+  ...explain('src/evidence/worker.ts', [
+    ['false -> true in #hasChanged = false', 'the first answer about a process is a change in any case'],
+  ]),
   ...explain('src/evidence/baseline.ts', [
     ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
