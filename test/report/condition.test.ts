@@ -121,6 +121,10 @@ t.test('faults of the assigned config', async (t) => {
   const all = behind({ verdicts: verdictOn('content-200', { state: 'provisional' }) })
   t.equal(describe(all, 'node-at-fault').reason, 'NodeAtFault')
   t.equal(describe(all, 'fallen-back').reason, 'RolledBack')
+  const others = { verdicts: verdictOn('content-100', { state: 'provisional' }) }
+  for (const phase of ['fallen-back', 'restarting'] as const)
+    t.equal(describe(behind(others), phase).reason, 'NodeAtFault', 'also while the assigned one waits, as for a drained node')
+  t.equal(describe(behind(others), 'drain').reason, 'Draining', 'on its way to another one')
   const rolledBack = behind({ verdicts: verdictOn('content-200', { reason: 'requested' }), running: { kind: 'none' } })
   t.equal(describe(rolledBack, 'node-at-fault').reason, 'NodeAtFault', 'also where an operator gave the assigned one up')
   const kept = { requests: { hold: 'paused', rollback: undefined, retry: false }, running: runningContent('content-200') } as const
