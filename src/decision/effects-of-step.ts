@@ -35,8 +35,8 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const KEPT_BY_PAUSE: Readonly<Record<ClusterPause['on'], string>> = {
-  Node: 'nothing is activated, restarted or rolled back',
-  ConfigMap: 'no other version of it is activated, and one that fails is left',
+  Node: 'nothing is activated, restarted or rolled back until the pause is lifted',
+  ConfigMap: 'no other version of it is activated until the pause is lifted; one that fails is rolled back all the same',
 }
 
 const EFFECTS: EffectsOf = {
@@ -121,7 +121,7 @@ const EFFECTS: EffectsOf = {
     const isNew = paused !== undefined && paused.by !== before?.paused?.by
     return [
       put('channel-state', channelState),
-      ...(isNew ? [log('info', `paused by ${paused.by}: ${KEPT_BY_PAUSE[paused.on]} until the pause is lifted`)] : []),
+      ...(isNew ? [log('info', `paused by ${paused.by}: ${KEPT_BY_PAUSE[paused.on]}`)] : []),
       ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
     ]
   },

@@ -308,7 +308,7 @@ t.test('what a step tells', async (t) => {
     [
       { kind: 'record-channel', channelState: { channel: 'label', paused: { on: 'ConfigMap', by: 'x' } } },
       snapshot(),
-      ['info: paused by x: no other version of it is activated, and one that fails is left until the pause is lifted'],
+      ['info: paused by x: no other version of it is activated until the pause is lifted; one that fails is rolled back all the same'],
     ],
     [records('plan'), wasPaused('label'), [/^info: paused by plan/]],
     [records('plan'), snapshot({ recordedChannelState: pausedBy(undefined) } as unknown as Partial<Snapshot>), [/^info: paused by plan/]],
