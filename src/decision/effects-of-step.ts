@@ -305,7 +305,7 @@ function isNextSound(snapshot: Snapshot): boolean {
   return nextStart.held.content === running.content && isSound(snapshot, nextStart.held)
 }
 
-/** It has a checkpoint, and is not known to fail. */
+/** A config with a checkpoint that is not known to fail. */
 function isSound(snapshot: Snapshot, { content }: HeldSource): boolean {
   const { unit } = snapshot
   return content !== undefined && unit.kind === 'known' && findVerdict(snapshot, content, unit) === undefined

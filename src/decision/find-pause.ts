@@ -4,8 +4,8 @@
  * the cluster by an annotation. A pause of the node, wherever it is set, keeps everything: nothing
  * is activated or restarted, and no failure is condemned. A pause of the ConfigMap keeps other
  * versions away. Whoever may edit the ConfigMap must not be able to switch the rollback off, so a
- * config that fails is rolled back all the same. A reset on the node takes precedence over a pause of the
- * cluster: the operator on the node wants the local config now. Pure.
+ * config that fails is rolled back all the same. A reset on the node takes precedence over a pause
+ * of the cluster: the operator on the node wants the local config now. Pure.
  */
 import type { ChannelState, ClusterPause, Desired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'

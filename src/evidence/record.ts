@@ -151,7 +151,7 @@ function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRun
 function openForDown(record: EvidenceRecord, { content, key, invocationId }: KnownRunning, fold: EvidenceFold): Baseline | undefined {
   const last = record.process
   if (last === undefined || last.invocationId === invocationId || contentOfKey(last.key) === content) return undefined
-  // What has failed is followed by a fallback.
+  // A fallback follows a config that has failed.
   if (record.baseline?.candidate === key || runsPromoted(fold) || findByKey(fold.verdicts, last.key) !== undefined) return undefined
   const ran = {
     kind: 'known',

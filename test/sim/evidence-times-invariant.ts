@@ -108,8 +108,8 @@ export class EvidenceTimesInvariant implements KubeletObserver {
     const { bootId } = this.#world.clock.now()
     const [lastBootId, lastText] = this.#last
     if (text !== lastText || bootId !== lastBootId) this.#firstUs = startedAtUs
-    // What replaces a config on trial is compared with how the node was before that one, if the agent
-    // knows that: of one that had been promoted and was reset, it does not.
+    // What replaces a config on trial is compared with how the node was before that one, if the
+    // agent knows that: of one that had been promoted and was reset, it does not.
     const before = this.#isOnTrial && this.#isCompared && bootId === lastBootId ? this.#before.get(lastText) : undefined
     if (before !== undefined && !this.#before.has(text)) this.#before.set(text, without(before, 'pods'))
     this.#last = [bootId, text]
@@ -197,8 +197,8 @@ function isOnTrial(snapshot: Snapshot, { content, key }: { readonly content: str
   const { target } = assess(snapshot)
   const isFallback = target !== undefined && target.content === content && standsIn(target)
   const hasPassed = [LOCAL_CONTENT, proven && contentOfKey(proven), lastKnownGood.content, previous.content].includes(content)
-  // There is no verdict on what no version names: its checkpoint is lost, or its version has another
-  // content since a restore of etcd.
+  // There is no verdict on what no version names: its checkpoint is lost, or its version has
+  // another content since a restore of etcd.
   const isNext = nextStart.kind === 'known' && nextStart.held.content === content
   const isNamed = !isMissing(content) && (isNext || findRunning(snapshot) !== undefined)
   return !isFallback && !hasPassed && isNamed && findByKey(verdicts, key) === undefined
