@@ -126,8 +126,8 @@ const isChannel = oneOf('config-source', 'label', 'annotation', 'selector', 'def
 export type Channel = TypeOf<typeof isChannel>
 
 /**
- * `by`: for messages. `configMap`: the same of a pause of the ConfigMap, where the Node is paused
- * as well.
+ * `by`: for messages. `configMap`: the same of a pause of the ConfigMap, where the Node is paused,
+ * too.
  */
 const isClusterPause = shape({ on: oneOf('Node', 'ConfigMap'), by: isText, configMap: optional(isText) })
 export type ClusterPause = TypeOf<typeof isClusterPause>

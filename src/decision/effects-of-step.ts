@@ -248,7 +248,6 @@ const EFFECTS: EffectsOf = {
   ],
 
   'forget-fallback': ({ record, source }, snapshot) => {
-    // Previous has run here, and local may be a config that this kubelet does not take any more.
     const next = record === 'last-known-good' && isSound(snapshot, snapshot.previous) ? snapshot.previous.source : 'local'
     const why = `the checkpoint of ${describeSource(source)} is gone and cannot be downloaded again: ${record} is ${describeSource(next)} from now on`
     return [
@@ -300,15 +299,13 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
 
 /** Kubelet runs the config of its next start, which has not failed: local would be no better. */
 function isNextSound(snapshot: Snapshot): boolean {
-  const { nextStart, running } = snapshot
-  if (nextStart.kind === 'unknown' || running.kind !== 'known') return false
-  return nextStart.held.content === running.content && isSound(snapshot, nextStart.held)
+  const { nextStart: next, running } = snapshot
+  return next.kind === 'known' && running.kind === 'known' && next.held.content === running.content && isSound(snapshot, next.held)
 }
 
-/** A config with a checkpoint that is not known to fail. */
+/** A config that has a checkpoint, and is not known to fail. */
 function isSound(snapshot: Snapshot, { content }: HeldSource): boolean {
-  const { unit } = snapshot
-  return content !== undefined && unit.kind === 'known' && findVerdict(snapshot, content, unit) === undefined
+  return content !== undefined && snapshot.unit.kind === 'known' && findVerdict(snapshot, content, snapshot.unit) === undefined
 }
 
 /** Kubelet runs it, and nothing tells that something else is in place. */

@@ -30,7 +30,8 @@ const OTHER_POLICY = /\bconfigured policy "[^"]*" differs from state checkpoint 
 
 /**
  * A fallback without a checkpoint is forgotten, unless the cluster assigns it: then it is
- * downloaded again.
+ * downloaded again. Previous takes the place of last-known-good: it has run here, and this kubelet
+ * may not take local any more.
  */
 export function forgetLostFallback({ snapshot }: TargetSituation): Step | undefined {
   const { assigned, lastKnownGood, previous } = snapshot
@@ -291,8 +292,7 @@ function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<T
   if (!isSteady(snapshot, target.key)) return false
   const { now } = snapshot
   const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0
-  // A node without a clock of its own boots in the past, and sets its clock by years a moment
-  // later.
+  // A node without a clock of its own boots in the past, and sets its clock a moment later.
   const atMostUs = verdict.bootId === now.bootId ? now.monotonicUs : Number.POSITIVE_INFINITY
   return healthyUs >= pauseUs || Math.min(atMostUs, (now.wallMs - verdict.atWallMs) * 1000) >= pauseUs
 }

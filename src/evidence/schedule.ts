@@ -250,9 +250,7 @@ function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): bool
   return nowUs - answeredUs >= Math.max(SHORTEST_GAP_US, gapUs(view))
 }
 
-/**
- * A `no` from a pause condemns nothing: see `isOfPause`. Once the pause is over, it is asked again.
- */
+/** A `no` from a pause condemns nothing: see `isOfPause`. It is asked again after the pause. */
 function isAskedAfterPause(question: Question, snapshot: Snapshot, view: EvidenceView): boolean {
   if (!isOfPause(snapshot, question) || findNodePause(snapshot) !== undefined) return false
   return contractOf(CONTRACTS[question].kind)?.judge(view).answer === 'no'
