@@ -660,6 +660,11 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ...explain('src/evidence/worker.ts', [
     ['false -> true in #hasChanged = false', 'the first answer about a process is a change in any case'],
   ]),
+  ...explain('src/evidence/serving-probe.ts', [
+    ["'' -> \"Stryker was here!\" in let body = ''", 'the user is found wherever the text names it'],
+    ["'utf8' -> \"\" in response.setEncoding('utf8')", 'UTF-8 is the encoding where none is named'],
+    ['{ -> {} in } catch {', 'an object and undefined add as little to another object'],
+  ]),
   ...explain('src/evidence/baseline.ts', [
     ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],

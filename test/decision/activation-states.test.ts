@@ -317,6 +317,8 @@ t.test('the spread', async (t) => {
   const broken = { nextStart: { kind: 'unknown', detail: 'no file', absent: true } } as const
   t.match(decide({ ...edited, ...broken }), { kind: 'activate' }, 'kubelet could not start again')
   t.match(decide({ ...edited, spread: undefined }), { kind: 'activate' }, 'a change of the node’s own assignment')
+  const condemned = { ...edited, ...judged(verdict(A, 'confirmed', { reason: 'requested' })) }
+  t.match(decide(condemned), { kind: 'activate', target: A_EDITED }, 'the place of a config that an operator rolled back is taken at once')
   t.match(decide({ ...edited, ...runsNothing('left-down') }), { kind: 'activate' }, 'a kubelet that is down loses nothing by it')
   t.not(decide({ ...edited, ...crashing(A) }).kind, 'wait', 'what runs fails: its successor cannot come too soon')
   t.match(decide({ ...edited, accepted: new Map([[keyOf(A), { drain: [] }]]) }), { kind: 'preflight' }, 'it is judged while it waits')

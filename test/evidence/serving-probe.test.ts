@@ -21,6 +21,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 t.test('what kubelet answers on its TLS port', async (t) => {
   let handler: Handler = (_, response) => void response.end()
   let presented = ''
+  let asked: string | undefined
   const kubelet = createHttpsServer({
     cert: server.certificate,
     key: server.key,
@@ -29,6 +30,7 @@ t.test('what kubelet answers on its TLS port', async (t) => {
     rejectUnauthorized: false,
   })
   kubelet.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    asked = request.url
     presented = String((request.socket as TLSSocket).getPeerCertificate().subject?.CN)
     handler(request, response)
   })
@@ -42,8 +44,13 @@ t.test('what kubelet answers on its TLS port', async (t) => {
   const { fromMs = Number.NaN, untilMs = Number.NaN } = (told.kind === 'answered' ? told.valid : undefined) ?? {}
   t.ok(fromMs <= Date.now() && Date.now() < untilMs, 'how long the client certificate is valid')
   t.equal(presented, 'system:node:node-1')
-  handler = (_, response) => void response.writeHead(401).end('Unauthorized')
-  t.match(await probe.ask(target), { kind: 'answered', status: 401, user: undefined })
+  t.equal(asked, '/healthz')
+  handler = (_, response) => void response.writeHead(401).end('Unauthorized (user=nobody)')
+  t.match(await probe.ask(target), { kind: 'answered', status: 401, user: undefined }, 'only who is refused has a name')
+  handler = (_, response) => void response.writeHead(403).end(`${'x'.repeat(5000)} user=late`)
+  t.match(await probe.ask(target), { kind: 'answered', status: 403, user: undefined }, 'only the beginning is kept')
+  handler = (_, response) => void response.writeHead(200, { 'Content-Length': 100 }).write('cut', () => response.destroy())
+  t.match(await probe.ask(target), { kind: 'no-tls', detail: /aborted/ }, 'kubelet ends while it answers')
   handler = (_, response) => void response.writeHead(403).end('x'.repeat(1_000_000))
   t.match(await probe.ask(target), { kind: 'answered', status: 403, user: undefined })
   handler = () => {}
@@ -83,7 +90,21 @@ t.test('a port that speaks TLS and has no certificate yet', async (t) => {
 
 t.test('nothing is sent without a client certificate, least of all a token', async (t) => {
   const target = { host: '127.0.0.1', port: 1 }
-  t.match(await new ServingProbe(identityOf(undefined, { Authorization: 'Bearer secret' })).ask(target), { kind: 'not-asked' })
+  const none = { kind: 'not-asked', detail: 'the kubeconfig has no client certificate' }
+  t.same(await new ServingProbe(identityOf(undefined, { Authorization: 'Bearer secret' })).ask(target), none)
+  const current = identityOf(client).current()
+  if (current.kind !== 'ok') return t.fail(current.detail)
+  const { credentials } = current
+  const outcome = await credentials.access()
+  if (!outcome.ok) return t.fail('it has access')
+  const askWith = (access: typeof credentials.access) =>
+    new ServingProbe({ current: () => ({ kind: 'ok', credentials: { ...credentials, access } }) }).ask(target)
+  for (const half of [{ cert: undefined }, { key: undefined }]) {
+    const tls = { ...outcome.access.tls, ...half }
+    t.same(await askWith(async () => ({ ok: true, access: { ...outcome.access, tls } })), none, 'nor with a half of it')
+  }
+  const unreadable = { ok: false, detail: 'its file cannot be read' } as const
+  t.same(await askWith(async () => unreadable), { kind: 'not-asked', detail: unreadable.detail })
   t.match(await new ServingProbe({ current: () => ({ kind: 'absent', detail: 'no kubeconfig' }) }).ask(target), {
     kind: 'not-asked',
     detail: 'no kubeconfig',
