@@ -20,6 +20,7 @@ const HAS_CONTRACT = 'those that the health record judges are not among these ki
 const OPEN_IS_DOWN = 'a unit is open only where something tells how it came down'
 const NO_PATH = 'what is no checkpoint has the path of none'
 const NO_KEY = 'a text has no key'
+const NO_UID = 'a text has no UID'
 const NOT_A_NUMBER = 'what is compared with undefined, or is a difference to it, is neither more nor less'
 const NO_VERSION = 'a ConfigMap that was not found has no version, which is that of no source'
 const NO_NAME = 'local has no name, which is that of no ConfigMap'
@@ -119,6 +120,52 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       NO_VERSION,
     ],
   ]),
+  ...explain('src/decision/held-sources.ts', [
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.lost || last?.source === undefined || last.content !== running.content) return undefined",
+      NARROWS,
+    ],
+    [
+      "snapshot.unit.process.kind !== 'checkpoint' -> false in if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded",
+      'a process that names no checkpoint names no UID either',
+    ],
+    [
+      "'local' -> \"\" in const others = [resolveDesired(snapshot.desired) ?? 'local', ...[...snapshot.verdicts.values()].map(({ source }) => source)]",
+      NO_UID,
+    ],
+    ...["others.filter((source) => source !== 'local') -> others", "source !== 'local' -> true", '\'local\' -> ""'].map(
+      (change) => [`${change} in return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]`, NO_UID] as const,
+    ),
+  ]),
+  ...explain('src/decision/rollout-subject.ts', [
+    [
+      "desired.object.kind !== 'found' -> false in if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined",
+      'without a content, nothing equals that of the rollout',
+    ],
+    [
+      "running.kind === 'known' -> true in const runs = running.kind === 'known' && (running.content === staged.content || isOfHash(staging, running.content, staged.hash))",
+      NARROWS,
+    ],
+    [
+      'label !== undefined -> true in const value = label !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined',
+      'without a label, the value is not read',
+    ],
+    [
+      'label === undefined -> false in return label === undefined || value === undefined ? {} : { zone: { label, value } }',
+      'without a label, there is no value',
+    ],
+    [
+      'createdMs !== undefined -> true in return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < Math.max(plan.spreadUs, YOUNG_US)',
+      NOT_A_NUMBER,
+    ],
+  ]),
+  ...explain('src/decision/rollout-hash.ts', [
+    [
+      "{ base: undefined, text: undefined } -> {} in if (object.kind !== 'found') return { base: undefined, text: undefined }",
+      'what is missing is hashed as null, as what is undefined is',
+    ],
+    ['a < b -> a <= b in others.sort(([a], [b]) => (a < b ? -1 : 1))', 'no two keys are equal'],
+  ]),
   ...explain('src/decision/follow-assignment.ts', [
     [
       "snapshot.assigned.kind === 'source' -> true in const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined",
@@ -201,10 +248,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/condemn-failure.ts', [
-    [
-      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined",
-      NARROWS,
-    ],
+    ['dueUntilUs !== undefined -> true in const isDue = dueUntilUs !== undefined && snapshot.now.monotonicUs < dueUntilUs', NOT_A_NUMBER],
     ['evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),', LEFT_OUT],
     [
       'Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US -> Math.abs(now.wallMs - atWallMs) * 1000 <= AS_OTHERS_US in const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US',
@@ -217,6 +261,12 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       'snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US -> snapshot.now.monotonicUs - triedAgainUs <= AGAIN_AFTER_US in const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US',
       BOUNDARY,
+    ],
+  ]),
+  ...explain('src/decision/acceptance.ts', [
+    [
+      "wanted === undefined -> false in if (basis === undefined || wanted === undefined || wanted.verdict?.state !== 'refused') return undefined",
+      'where there is a target, there is a candidate',
     ],
   ]),
   ...explain('src/decision/left.ts', [
@@ -374,6 +424,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain('src/decision/worth-keeping.ts', [
+    ["running.kind === 'known' -> true in const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined", HOLDS_NOTHING],
     [
       "running.kind !== 'known' -> false in if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false",
       'what does not run has no health',
@@ -606,6 +657,9 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'nothing is listed where there is nothing',
     ],
   ]),
+  ...explain('src/evidence/worker.ts', [
+    ['false -> true in #hasChanged = false', 'the first answer about a process is a change in any case'],
+  ]),
   ...explain('src/evidence/baseline.ts', [
     ['[] -> ["Stryker was here"] in ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),', 'the text is the name of no field'],
     ["running.kind !== 'known' -> false in if (running.kind !== 'known' || runsPromoted(facts)) return undefined", NARROWS],
@@ -642,16 +696,17 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'there is evidence where it is of a process',
     ],
     [
+      "running.kind !== 'known' -> false in if (found === undefined || running.kind !== 'known' || contentOfKey(found.candidate) !== running.content) return found",
+      'what is viewed runs',
+    ],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || target === undefined || running.content === target.content) return isObserved(snapshot)",
+      'what does not run has no source, and is not observed',
+    ],
+    [
       'byMs < wallMsAt(0, now) -> byMs <= wallMsAt(0, now) in return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs',
       BOUNDARY,
     ],
-    ...["source !== 'local' -> true", '\'local\' -> ""'].map(
-      (change) =>
-        [
-          `${change} in return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay`,
-          'a text has no UID',
-        ] as const,
-    ),
     ['contractOf(kind)?.isOneWay -> contractOf(kind).isOneWay in return contractOf(kind)?.isOneWay !== undefined', HAS_CONTRACT],
     [
       'contractOf(kind)?.contact -> contractOf(kind).contact in const showing = required.filter(({ kind }) => contractOf(kind)?.contact !== undefined)',
@@ -695,6 +750,14 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     [
       "nextStart.kind !== 'known' -> false in return nextStart.kind !== 'known' || isPutBack(snapshot, unit) ? undefined : nextStart.held",
       HOLDS_NOTHING,
+    ],
+    [
+      "nextStart.kind !== 'known' -> false in if (running.kind === 'unknown' || nextStart.kind !== 'known' || nextStart.held.source !== 'local') return false",
+      'this is asked where the next start is known',
+    ],
+    [
+      'goingOn === first -> false in const candidates = goingOn === first ? others : listCandidates(snapshot, unit, awaitingTurn, goingOn)',
+      'the list would be made again, and be the same',
     ],
     [
       'source === undefined -> false in if (source === undefined || content === undefined) return undefined',
@@ -764,6 +827,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
   ]),
   ...explain('src/health/last-words.ts', [
     [
+      'words !== undefined -> true in return killedBy === undefined ? words !== undefined && OF_NODE.test(words) : SENT_BY_OTHERS.includes(killedBy)',
+      'the name of nothing is none of these words',
+    ],
+    [
       'words === undefined -> false in if (words === undefined || killedBy !== undefined) return undefined',
       'the name of nothing contains no address',
     ],
@@ -808,6 +875,10 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'without a record there is no process in it',
     ],
     ['false -> true in if (known === undefined || last === undefined) return false', 'without a process there is nothing to charge'],
+    [
+      'lackedRuntimeUs !== undefined -> true in const markOf = (sinceUs: number) => (lackedRuntimeUs !== undefined && sinceUs <= lackedRuntimeUs ? { lackedRuntime: true } : {})',
+      NOT_A_NUMBER,
+    ],
   ]),
 ]
 

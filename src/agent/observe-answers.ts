@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { findBasePath } from '../decision/base-config.ts'
+import { findNodePause } from '../decision/find-pause.ts'
 import { describeRolloutSubject } from '../decision/rollout-subject.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { withEvidence } from '../decision/target.ts'
@@ -139,6 +140,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     healthySinceUs: healthOfRunning(snapshot)?.healthySinceUs,
     unseenUs: snapshot.health?.unseenUs,
     facts: probe.take(),
+    isPaused: findNodePause(snapshot) !== undefined,
     writtenAtUs: probe.writtenAtUs(),
   })
   return withEvidence(snapshot, record)

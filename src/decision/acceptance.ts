@@ -32,7 +32,16 @@ export function isAccepted(snapshot: Snapshot, target: Target, activated: boolea
   if (activated && hasPassed(snapshot, target.key)) return true
   const acceptance = snapshot.accepted.get(target.key)
   if (acceptance === undefined) return false
-  return activated || target.fallback || snapshot.basis === undefined || isOfToday(snapshot, target.source, acceptance)
+  if (activated || target.fallback) return true
+  return isChangeFromRunning(snapshot, acceptance) && (snapshot.basis === undefined || isOfToday(snapshot, target.source, acceptance))
+}
+
+/**
+ * Somebody else may have started kubelet with another config since. From that one, the same content
+ * is another change, which may have to wait for a drained node.
+ */
+function isChangeFromRunning({ running }: Snapshot, { changes }: Acceptance): boolean {
+  return changes === undefined || running.kind !== 'known' || changes.from === running.content
 }
 
 /** Whether a result of preflight rests on what it would rest on now. */
@@ -45,9 +54,9 @@ function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, resul
  * well with what it runs, or an operator forces it. Where local stands in for what failed, kubelet
  * waits for it.
  */
-export function needsNoCheck(snapshot: Snapshot, { fallback }: Target): boolean {
+export function needsNoCheck(snapshot: Snapshot): boolean {
   const { running, requests } = snapshot
-  if (fallback || !isLocalAssigned(snapshot) || requests.force === true) return true
+  if (!isLocalAssigned(snapshot) || requests.force === true) return true
   if (running.kind !== 'known' || isOther(running.content)) return true
   return !isWorthKeeping(snapshot)
 }

@@ -105,9 +105,8 @@ function start(situation: TargetSituation): ReturnType<State> {
 
 /**
  * Transitions:
- * - wait: preflight is still running
  * - step: preflight
- * - leave: preflight could not be carried out lately
+ * - leave: preflight is still running, or could not be carried out lately
  * - activate: preflight is not needed, has accepted the target, or could not be carried out lately
  *   for a fallback, which has run before, or for long for local
  */
@@ -116,10 +115,10 @@ function check(wiring: ReadyWiring): State {
     const { snapshot, target } = situation
     const { source, key, fallback } = target
     if (isRunning(situation) || isAccepted(snapshot, target, isActivated(situation))) return activate(wiring)
-    if (source === 'local' && (needsNoCheck(snapshot, target) || isRefused(snapshot, target))) return activate(wiring)
+    if (source === 'local' && (needsNoCheck(snapshot) || isRefused(snapshot, target))) return activate(wiring)
     const what = describeSource(source)
     if (!fallback && snapshot.preflightPending.has(key))
-      return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
+      return leave(wiring, 'preflight', `${what} is being checked before kubelet gets it`)
     const obstacle = findStartObstacle(snapshot)
     const unchecked: State =
       obstacle === undefined
@@ -187,8 +186,8 @@ function activate(wiring: ReadyWiring): State {
  * same, for whatever can be had. So must a process that hangs; and what is down is started again.
  *
  * Transitions:
- * - step: activate a refuge, if what is in place was condemned, its checkpoint is lost, somebody has
- *   put local back, or it is wanted no longer
+ * - step: activate a refuge, if what is in place was condemned, its checkpoint is lost, somebody
+ *   has put local back, or it is wanted no longer
  * - restartInto: what is in place, if the process has to be left, or nothing else starts kubelet
  * - wait: otherwise, and for what waits for its turn in a rollout
  *
@@ -205,7 +204,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const mustLeave = mustLeaveProcess(situation, next)
     // The running config is put in place again in a moment.
     const isLocals = isPutBack(snapshot, unit) && (mustLeave || !isRunning(situation))
-    // What waited for its restart, and is wanted no longer, may never have run.
+    // A config that waited for its restart, and is wanted no longer, may never have run.
     const isOther = running.kind === 'known' && running.content !== next.content
     const isWithdrawn = mustLeave && isOther && !candidates.some(({ content }) => content === next.content)
     const refuge = verdict !== undefined || isLost || isLocals || isWithdrawn ? findRefuge(situation, wiring, next) : undefined

@@ -65,7 +65,7 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
     case 'replace-checkpoint':
       return storeCheckpoint(snapshot, effect)
     case 'remove-checkpoint':
-      return { ...snapshot, checkpoints: snapshot.checkpoints.filter((one) => !isSameCheckpoint(one, effect.checkpoint)) }
+      return { ...snapshot, checkpoints: snapshot.checkpoints.filter((one) => !sameVersion(one, effect.checkpoint)) }
     case 'put':
       return foldRecord(snapshot, effect)
     case 'write-verdict':
@@ -103,7 +103,7 @@ function writeVerdict(snapshot: Snapshot, verdict: Verdict): Snapshot {
 function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateEffect, { content: ContentHash | undefined }>): Snapshot {
   const { uid, resourceVersion, overlay } = source
   const info: CheckpointInfo = { uid, resourceVersion, overlay, savedAtMs: snapshot.now.wallMs }
-  const isListed = snapshot.checkpoints.some((one) => isSameCheckpoint(one, info))
+  const isListed = snapshot.checkpoints.some((one) => sameVersion(one, info))
   const checkpoints = isListed ? snapshot.checkpoints : [...snapshot.checkpoints, info]
   // The ConfigMap without this node's overlay: kubelet starts with none of it.
   if (content === undefined) return { ...snapshot, checkpoints, storedUnrendered: 'same' }
@@ -165,10 +165,6 @@ function hold(snapshot: Snapshot, source: ConfigSource): HeldSource {
 
 function writeFallback(snapshot: Snapshot, name: FallbackName, held: Partial<Snapshot>): Snapshot {
   return { ...snapshot, ...held, damagedFallbacks: snapshot.damagedFallbacks?.filter((other) => other !== name) }
-}
-
-function isSameCheckpoint(a: CheckpointInfo, b: CheckpointInfo): boolean {
-  return a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.overlay === b.overlay
 }
 
 function withoutKey<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {

@@ -125,8 +125,11 @@ export type WatchFailure = ReadFailure | 'kubeconfig' | 'too-long'
 const isChannel = oneOf('config-source', 'label', 'annotation', 'selector', 'default')
 export type Channel = TypeOf<typeof isChannel>
 
-/** `by`: for messages. */
-const isClusterPause = shape({ on: oneOf('Node', 'ConfigMap'), by: isText })
+/**
+ * `by`: for messages. `configMap`: the same of a pause of the ConfigMap, where the Node is paused
+ * as well.
+ */
+const isClusterPause = shape({ on: oneOf('Node', 'ConfigMap'), by: isText, configMap: optional(isText) })
 export type ClusterPause = TypeOf<typeof isClusterPause>
 
 /** Which channel assigns, and what else the cluster says about this node. */

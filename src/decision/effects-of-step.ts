@@ -9,7 +9,7 @@
 
 import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
 import { expectAnotherTry, expectStart } from '../health/fold.ts'
-import { type ConfigSource, describeSource, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { type ConfigSource, describeSource, type HeldSource, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
 import { describeChannel } from './channels.ts'
 import type { ClusterPause } from './desired.ts'
@@ -35,8 +35,8 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const KEPT_BY_PAUSE: Readonly<Record<ClusterPause['on'], string>> = {
-  Node: 'nothing is activated, restarted or rolled back',
-  ConfigMap: 'no other version of it is activated, and one that fails is left',
+  Node: 'nothing is activated, restarted or rolled back until the pause is lifted',
+  ConfigMap: 'no other version of it is activated until the pause is lifted; one that fails is rolled back all the same',
 }
 
 const EFFECTS: EffectsOf = {
@@ -121,7 +121,7 @@ const EFFECTS: EffectsOf = {
     const isNew = paused !== undefined && paused.by !== before?.paused?.by
     return [
       put('channel-state', channelState),
-      ...(isNew ? [log('info', `paused by ${paused.by}: ${KEPT_BY_PAUSE[paused.on]} until the pause is lifted`)] : []),
+      ...(isNew ? [log('info', `paused by ${paused.by}: ${KEPT_BY_PAUSE[paused.on]}`)] : []),
       ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
     ]
   },
@@ -247,13 +247,15 @@ const EFFECTS: EffectsOf = {
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),
   ],
 
-  'forget-fallback': ({ record, source }) => {
-    const why = `the checkpoint of ${describeSource(source)} is gone and cannot be downloaded again: ${record} is local from now on`
+  'forget-fallback': ({ record, source }, snapshot) => {
+    // Previous has run here, and local may be a config that this kubelet does not take any more.
+    const next = record === 'last-known-good' && isSound(snapshot, snapshot.previous) ? snapshot.previous.source : 'local'
+    const why = `the checkpoint of ${describeSource(source)} is gone and cannot be downloaded again: ${record} is ${describeSource(next)} from now on`
     return [
-      history('set-aside', source, 'local', why),
+      history('set-aside', source, next, why),
       // If the same content is assigned again, it has a whole trial again.
       ...(record === 'last-known-good' ? [put('proven', undefined)] : []),
-      put(record, 'local'),
+      put(record, next),
       log('error', why, { source }),
     ]
   },
@@ -298,10 +300,15 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
 
 /** Kubelet runs the config of its next start, which has not failed: local would be no better. */
 function isNextSound(snapshot: Snapshot): boolean {
-  const { nextStart, running, unit } = snapshot
-  if (nextStart.kind === 'unknown' || running.kind !== 'known' || unit.kind === 'unknown') return false
-  const { content } = nextStart.held
-  return content !== undefined && content === running.content && findVerdict(snapshot, content, unit) === undefined
+  const { nextStart, running } = snapshot
+  if (nextStart.kind === 'unknown' || running.kind !== 'known') return false
+  return nextStart.held.content === running.content && isSound(snapshot, nextStart.held)
+}
+
+/** A config with a checkpoint that is not known to fail. */
+function isSound(snapshot: Snapshot, { content }: HeldSource): boolean {
+  const { unit } = snapshot
+  return content !== undefined && unit.kind === 'known' && findVerdict(snapshot, content, unit) === undefined
 }
 
 /** Kubelet runs it, and nothing tells that something else is in place. */

@@ -29,7 +29,7 @@ const CLEAR_AFTER_US = 24 * HOUR_US
 const OTHER_POLICY = /\bconfigured policy "[^"]*" differs from state checkpoint policy\b/
 
 /**
- * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
+ * A fallback without a checkpoint is forgotten, unless the cluster assigns it: then it is
  * downloaded again.
  */
 export function forgetLostFallback({ snapshot }: TargetSituation): Step | undefined {
@@ -148,7 +148,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const restsOn = findRest(situation)
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || health?.subject !== restsOn) return undefined
   // After a while, the node may rest on the very config that keeps the runtime down.
-  if (runtimeUp === false && isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
+  if (isExcused(health, { at: now, runtimeUp, changesRuntime })) return undefined
   // By content: with a varying identity, each start is another subject.
   if (now.monotonicUs - (health.contentSinceUs ?? health.subjectSinceUs) < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = listVerdicts(candidates).filter(isOpen)
@@ -289,8 +289,12 @@ export function findRetrial(snapshot: Snapshot, candidates: readonly Candidate[]
  */
 function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<Target, 'key'>): boolean {
   if (!isSteady(snapshot, target.key)) return false
+  const { now } = snapshot
   const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0
-  return healthyUs >= pauseUs || (snapshot.now.wallMs - verdict.atWallMs) * 1000 >= pauseUs
+  // A node without a clock of its own boots in the past, and sets its clock by years a moment
+  // later.
+  const atMostUs = verdict.bootId === now.bootId ? now.monotonicUs : Number.POSITIVE_INFINITY
+  return healthyUs >= pauseUs || Math.min(atMostUs, (now.wallMs - verdict.atWallMs) * 1000) >= pauseUs
 }
 
 /** When the fallback will have been healthy for long enough. undefined: it is not healthy now. */

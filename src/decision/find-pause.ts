@@ -4,8 +4,8 @@
  * the cluster by an annotation. A pause of the node, wherever it is set, keeps everything: nothing
  * is activated or restarted, and no failure is condemned. A pause of the ConfigMap keeps other
  * versions away. Whoever may edit the ConfigMap must not be able to switch the rollback off, so a
- * config that fails is left all the same. A reset on the node takes precedence over a pause of the
- * cluster: the operator on the node wants the local config now. Pure.
+ * config that fails is rolled back all the same. A reset on the node takes precedence over a pause
+ * of the cluster: the operator on the node wants the local config now. Pure.
  */
 import type { ChannelState, ClusterPause, Desired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -49,8 +49,15 @@ function isOfConfigMap(pause: Pause | undefined): boolean {
 export function latestChannelState(desired: Desired, recorded: ChannelState | undefined): ChannelState | undefined {
   const { channelState } = desired
   if (channelState === undefined) return recorded
-  const stands = channelState.paused === undefined && recorded?.paused?.on === 'ConfigMap' && !isConfigMapKnown(desired)
-  return stands ? { ...channelState, paused: recorded.paused } : channelState
+  const { paused } = channelState
+  const before = recorded?.paused?.on === 'ConfigMap' ? recorded.paused.by : recorded?.paused?.configMap
+  if (before === undefined || paused?.on === 'ConfigMap' || isConfigMapKnown(desired)) return channelState
+  return { ...channelState, paused: joinPauses(paused, { on: 'ConfigMap', by: before }) }
+}
+
+/** The end of one does not end the other. */
+export function joinPauses(node: ClusterPause | undefined, configMap: ClusterPause | undefined): ClusterPause | undefined {
+  return node === undefined || configMap === undefined ? (node ?? configMap) : { ...node, configMap: configMap.by }
 }
 
 /**

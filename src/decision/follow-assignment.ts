@@ -97,7 +97,7 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
   const isKnown =
     channelStateDamaged !== true &&
     before?.channel === channelState.channel &&
-    before?.paused?.by === channelState.paused?.by &&
+    isDeepStrictEqual(before?.paused, channelState.paused) &&
     before?.problem === channelState.problem &&
     before?.nodeHash === channelState.nodeHash &&
     isDeepStrictEqual(before?.layers, channelState.layers) &&

@@ -5,7 +5,6 @@
  * lists. Pure.
  */
 import {
-  type CheckpointInfo,
   type ConfigMapSource,
   type ConfigSource,
   type ContentHash,
@@ -83,13 +82,9 @@ export function findStartedFrom(snapshot: Ground): HeldSource | undefined {
   const last = health?.lastProcess
   if (running.kind !== 'known' || running.lost || last?.source === undefined || last.content !== running.content) return undefined
   const { source, content } = last
-  const isThere = checkpoints.some((checkpoint) => isVersion(source, checkpoint))
+  const isThere = checkpoints.some((checkpoint) => sameVersion(source, checkpoint))
   const isNamed = heldSources(snapshot).some((each) => sameVersion(each.source, source))
   return isThere && !isNamed ? { source, content } : undefined
-}
-
-function isVersion(source: ConfigSource, { uid, resourceVersion, overlay }: CheckpointInfo): boolean {
-  return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay
 }
 
 type CheckpointProcess = Extract<KubeletProcess, { kind: 'checkpoint' }>

@@ -49,7 +49,6 @@ export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | und
   const { ref, object, node = NOBODY } = desired
   const latest = findLatest(snapshot, assigned.source)
   if (latest === undefined || latest.staged.content !== snapshot.desiredContent) return undefined
-  const { staging, staged } = latest
   const { uid, resourceVersion, rollout } = object
   const paused = latestChannelState(desired, snapshot.recordedChannelState)?.paused
   return {
@@ -62,17 +61,22 @@ export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | und
       ...(rollout?.excluded !== undefined && { excluded: rollout.excluded }),
       ...(paused !== undefined && { paused }),
     },
-    assignment: staging.assignment ?? 0,
-    node: describeNode(snapshot, staging, staged, node, assigned.source),
+    assignment: latest.staging.assignment ?? 0,
+    node: describeNode(snapshot, latest, node, { source: assigned.source, plan: readPlan(object) }),
   }
+}
+
+interface Assigned {
+  readonly source: ConfigSource
+  /** undefined: it cannot be used. */
+  readonly plan: Plan | undefined
 }
 
 function describeNode(
   snapshot: Snapshot,
-  staging: Staging,
-  staged: StagedContent,
+  { staging, staged }: { readonly staging: Staging; readonly staged: StagedContent },
   { createdMs, labels = {}, ...traits }: NodeTraits,
-  source: ConfigSource,
+  { source, plan }: Assigned,
 ): RolloutSubject['node'] {
   const { running, unit, policy, evidence } = snapshot
   const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit) : undefined
@@ -82,7 +86,7 @@ function describeNode(
     ...traits,
     controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
     arrival: staging.arrival,
-    ...(isYoung(snapshot, createdMs) && { young: true }),
+    ...(isYoung(snapshot, plan, createdMs) && { young: true }),
     hash: staged.hash,
     verdict:
       verdict && isForOthers(verdict, staging, staged)
@@ -95,7 +99,7 @@ function describeNode(
     sawUnfinished: staging.sawUnfinished === true,
     waves: staging.waves,
     ...(staging.zones !== undefined && { zones: staging.zones }),
-    ...findZone(snapshot, staging, labels),
+    ...findZone(plan, staging, labels),
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source, staging.config, staged.hash),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
@@ -104,22 +108,14 @@ function describeNode(
 }
 
 /** By the label of the plan that counts: the one that this node keeps, or else the present one. */
-function findZone(snapshot: Snapshot, { waves, zones }: Staging, labels: NonNullable<NodeTraits['labels']>): Pick<RolloutNode, 'zone'> {
-  const plan = readDesiredPlan(snapshot)
+function findZone(plan: Plan | undefined, { waves, zones }: Staging, labels: NonNullable<NodeTraits['labels']>): Pick<RolloutNode, 'zone'> {
   const label = waves === undefined ? plan && zoneOrderOf(plan)?.label : zones?.label
   const value = label !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined
   return label === undefined || value === undefined ? {} : { zone: { label, value } }
 }
 
-/** undefined: it is not known, or cannot be used. */
-function readDesiredPlan({ desired }: Snapshot): Plan | undefined {
-  return desired.kind === 'config-map' && desired.object.kind === 'found' ? readPlan(desired.object) : undefined
-}
-
 /** Whichever of the two clocks is ahead. */
-function isYoung(snapshot: Snapshot, createdMs: number | undefined): boolean {
-  const { now } = snapshot
-  const plan = readDesiredPlan(snapshot)
+function isYoung({ now }: Snapshot, plan: Plan | undefined, createdMs: number | undefined): boolean {
   return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < Math.max(plan.spreadUs, YOUNG_US)
 }
 
@@ -130,8 +126,7 @@ function isYoung(snapshot: Snapshot, createdMs: number | undefined): boolean {
  * that this node's own overlay broke.
  */
 function isForOthers({ state, damage }: Verdict, staging: Staging, staged: StagedContent): boolean {
-  const isFailure = state === 'confirmed' || (state === 'provisional' && damage === 'one-way')
-  return isFailure && !hasWorkedOtherwise(staging, staged)
+  return (state === 'confirmed' || damage === 'one-way') && !hasWorkedOtherwise(staging, staged)
 }
 
 function describeVerdict({ reason, detail }: Verdict): string {

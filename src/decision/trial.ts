@@ -74,8 +74,10 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
   if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {
     return `${what} runs, but kubelet's binary, flags or drop-ins have changed since it started: trial at its next start`
   }
-  const sinceUs = health?.subject === target.key ? now.monotonicUs - health.subjectSinceUs : 0
-  const unsettled = sinceUs > Math.max(UNSETTLED_AFTER_US, 2 * snapshot.policy.trialUs) || (health?.starts ?? 0) > UNSETTLED_STARTS
+  // The restart into it may have waited for hours, and a person may have kept it down.
+  const sinceUs = Math.max(health?.subjectSinceUs ?? 0, health?.startedSinceUs ?? 0)
+  const triedUs = health?.subject === target.key ? now.monotonicUs - sinceUs : 0
+  const unsettled = triedUs > Math.max(UNSETTLED_AFTER_US, 2 * snapshot.policy.trialUs) || (health?.starts ?? 0) > UNSETTLED_STARTS
   if (unsettled) return `trial of ${what} does not come to an end: kubelet is not healthy for long enough`
   return `trial of ${what}${describeReboots(snapshot, target.key)}`
 }

@@ -11,7 +11,7 @@ import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
 import { type ConfigFailure, findByKey, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { healthOfRunning } from '../health/process.ts'
-import type { CheckpointInfo, ConfigSource } from '../subject/config-source.ts'
+import { type CheckpointInfo, sameVersion } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
@@ -28,6 +28,8 @@ import {
   type EvidenceView,
   levelOf,
   type ProcessEvidence,
+  type Question,
+  questionOf,
 } from './kinds.ts'
 import { NOT_READY_US } from './ready.ts'
 
@@ -127,14 +129,10 @@ function findCompared(snapshot: Snapshot, evidence: EvidenceRecord): Baseline | 
  * @param startedUs the first start that is known of what runs, or before it
  */
 function findNotReadyBy({ checkpoints, lastKnownGood, previous, now }: Snapshot, startedUs: number): number | undefined {
-  const isPromoted = (each: CheckpointInfo) => [lastKnownGood, previous].some(({ source }) => isCheckpointOf(each, source))
+  const isPromoted = (each: CheckpointInfo) => [lastKnownGood, previous].some(({ source }) => sameVersion(each, source))
   const times = checkpoints.filter((each) => !isPromoted(each)).map(({ savedAtMs }) => savedAtMs)
   const byMs = Math.min(...times, wallMsAt(startedUs, now)) - NOT_READY_US / 1000
   return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs
-}
-
-function isCheckpointOf({ uid, resourceVersion, overlay }: CheckpointInfo, source: ConfigSource): boolean {
-  return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay
 }
 
 /**
@@ -202,11 +200,19 @@ function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
  */
 export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefined {
   if (!isJudged(snapshot)) return undefined
-  const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
+  const failed = listRequired(snapshot).filter(({ kind, answer }) => answer === 'no' && !isOfPause(snapshot, questionOf(kind)))
   const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]
   if (worst === undefined) return undefined
   const { kind, detail, damage, mayBeNodes } = worst
   return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
+}
+
+/**
+ * Whether the last answer came in a pause of the node. Nothing is condemned for what is over by the
+ * time when the pause ends: it is asked again then.
+ */
+export function isOfPause({ evidence }: Snapshot, question: Question | undefined): boolean {
+  return question !== undefined && evidence?.process?.answeredInPause?.includes(question) === true
 }
 
 /** The evidence that a trial still waits for when its time is over. Empty: it has passed. */

@@ -266,3 +266,14 @@ export function uncompared(detail: string): KindStanding {
 export function doubtful(detail: string, sinceUs?: number): KindStanding {
   return { answer: 'unknown', detail, sinceUs, isDoubtful: true }
 }
+
+/**
+ * Evidence that cannot be read any more. What was wrong at the last time may be over: that neither
+ * condemns a config nor lets it pass.
+ *
+ * @param last how it stood then
+ */
+export function unread(problem: string, last: KindStanding): KindStanding {
+  if (last.answer !== 'no' && last.isDoubtful !== true) return unknown(problem)
+  return { ...last, answer: 'unknown', detail: `${problem}; before that, ${last.detail}`, isDoubtful: true }
+}

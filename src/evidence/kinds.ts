@@ -110,6 +110,8 @@ const isProcessEvidence = shape({
   ...PROCESS,
   /** When each question was answered last. */
   answeredUs: partialMapOf(QUESTIONS, isNumber),
+  /** Those answered last while the node was paused. */
+  answeredInPause: optional(listOf(isQuestion)),
   ...SEEN,
 })
 export type ProcessEvidence = TypeOf<typeof isProcessEvidence>

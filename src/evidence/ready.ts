@@ -18,6 +18,7 @@ import {
   perhapsNo,
   uncompared,
   unknown,
+  unread,
   type View,
   yes,
 } from './kind.ts'
@@ -201,7 +202,10 @@ function foldPressure({ pressure }: NodeAnswer, { baseline, process, atUs, start
 function judgeReady(view: ReadyView): KindStanding {
   const { node } = view.process
   if (node === undefined) return unknown('not read yet')
-  if (node.problem !== '') return unknown(node.problem)
+  return node.problem === '' ? judgeSeen(view, node) : unread(node.problem, judgeSeen(view, node))
+}
+
+function judgeSeen(view: ReadyView, node: NodeSeen): KindStanding {
   switch (node.ready) {
     case 'True':
       if (node.provenAtUs === undefined) return unknown('kubelet has not reported since its start')

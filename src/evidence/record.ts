@@ -45,6 +45,8 @@ interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>
   /** As of `Looks`. */
   readonly unseenUs?: number | undefined
   readonly facts: readonly Fact[]
+  /** The node is paused. */
+  readonly isPaused?: boolean
   /** CLOCK_MONOTONIC of the last write of the agent's own that succeeded. */
   readonly writtenAtUs: number | undefined
 }
@@ -72,7 +74,7 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
       baseline: compared === undefined || compared.invocationId === about ? undefined : withEarlier(compared),
     }
     if (baseline?.invocationId === about && baseline.candidate === fold.candidate) baseline = foldBaseline(baseline, seen, moment)
-    process = foldProcess(process, seen, moment)
+    process = foldProcess(process, seen, moment, fold.isPaused === true)
   }
   process = process && skipUnseen(process, fold)
   const isSame = known !== undefined && known.baseline === baseline && known.process === process && known.displaced === displaced
@@ -149,7 +151,7 @@ function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRun
 function openForDown(record: EvidenceRecord, { content, key, invocationId }: KnownRunning, fold: EvidenceFold): Baseline | undefined {
   const last = record.process
   if (last === undefined || last.invocationId === invocationId || contentOfKey(last.key) === content) return undefined
-  // What has failed is followed by a fallback.
+  // A fallback follows a config that has failed.
   if (record.baseline?.candidate === key || runsPromoted(fold) || findByKey(fold.verdicts, last.key) !== undefined) return undefined
   const ran = {
     kind: 'known',
@@ -220,11 +222,19 @@ function noteUnread(before: Baseline['unread'], { question, answer }: AnySeen, a
   return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs, ...(busy && { busy }) }]
 }
 
-function foldProcess<Q extends Question>(before: ProcessEvidence, seen: SeenFact<Q>, moment: EvidenceMoment): ProcessEvidence {
+function foldProcess<Q extends Question>(
+  before: ProcessEvidence,
+  seen: SeenFact<Q>,
+  moment: EvidenceMoment,
+  isPaused: boolean,
+): ProcessEvidence {
   const { atUs } = moment
-  if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
-  const answeredUs = { ...before.answeredUs, [seen.question]: atUs }
-  return { ...noteAnswer(before, atUs, seen), answeredUs, ...CONTRACTS[seen.question].fold(seen.answer, moment) }
+  const { question } = seen
+  if (atUs < (before.answeredUs[question] ?? 0)) return before
+  const answeredUs = { ...before.answeredUs, [question]: atUs }
+  const inPause = [...(before.answeredInPause?.filter((each) => each !== question) ?? []), ...(isPaused ? [question] : [])]
+  const answeredInPause = inPause.length === 0 ? undefined : inPause
+  return { ...noteAnswer(before, atUs, seen), answeredUs, answeredInPause, ...CONTRACTS[question].fold(seen.answer, moment) }
 }
 
 /**

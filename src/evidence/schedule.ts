@@ -5,6 +5,7 @@
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
 
+import { findNodePause } from '../decision/find-pause.ts'
 import { findRolloutTurn, owesProof } from '../decision/rollout-turn.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess } from '../decision/target.ts'
@@ -13,12 +14,13 @@ import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
-import { isJudged, viewEvidence } from './judge.ts'
+import { isJudged, isOfPause, viewEvidence } from './judge.ts'
 import {
   ALL_CONTRACTS,
   API_QUESTIONS,
   type Baseline,
   CONTRACTS,
+  contractOf,
   type EvidencePolicy,
   type EvidenceView,
   levelOf,
@@ -242,9 +244,18 @@ function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): bool
   const answeredUs = process.answeredUs[question]
   if (answeredUs === undefined) return nowUs >= process.sinceUs + firstUs(policy.trialUs)
   if (nowUs - answeredUs < SHORTEST_GAP_US) return false
+  if (isAskedAfterPause(question, snapshot, view)) return true
   const lastLookUs = findLastLook(snapshot, view)
   if (nowUs >= lastLookUs && answeredUs < lastLookUs) return true
   return nowUs - answeredUs >= Math.max(SHORTEST_GAP_US, gapUs(view))
+}
+
+/**
+ * A `no` from a pause condemns nothing: see `isOfPause`. Once the pause is over, it is asked again.
+ */
+function isAskedAfterPause(question: Question, snapshot: Snapshot, view: EvidenceView): boolean {
+  if (!isOfPause(snapshot, question) || findNodePause(snapshot) !== undefined) return false
+  return contractOf(CONTRACTS[question].kind)?.judge(view).answer === 'no'
 }
 
 /** Shortly before the end of the trial, everything is looked at once more. */
@@ -267,7 +278,8 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
-  return wanted.filter((question) => !paid.includes(question) || affordable.includes(question))
+  const isGranted = (question: Question) => affordable.includes(question) || isAskedAfterPause(question, snapshot, view)
+  return wanted.filter((question) => !paid.includes(question) || isGranted(question))
 }
 
 /**

@@ -9,7 +9,8 @@
  */
 import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
-import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
+import type { Contract, KindStanding, Moment, NotAsked, View } from './kind.ts'
+import { doubtful, no, uncompared, unknown, unread, yes } from './kind.ts'
 import { NOT_READY_US } from './ready.ts'
 
 export interface StaticPodsAnswer {
@@ -188,11 +189,7 @@ function markNewer(pod: StaticPodBefore): StaticPodBefore {
 
 function foldStaticPods(answer: StaticPodsAnswer | NotAsked, { process, baseline, atUs, nodeName }: StaticPodsMoment): StaticPodsSeen {
   const before = process.staticPods
-  if (answer.kind === 'not-asked') {
-    const nothing = { missing: [], replaced: [], excused: [] }
-    // Whether those that were missing are back meanwhile is not known.
-    return { ...(before ?? nothing), missing: [], lastUs: atUs, problem: answer.detail }
-  }
+  if (answer.kind === 'not-asked') return { missing: [], replaced: [], excused: [], ...before, lastUs: atUs, problem: answer.detail }
   const isSameKubelet = isOfKubelet(baseline ?? {}, process)
   const staticPods = baseline?.staticPods ?? []
   // Another kubelet may replace them.
@@ -208,9 +205,11 @@ function foldStaticPods(answer: StaticPodsAnswer | NotAsked, { process, baseline
   const gone = absent.filter((pod) => !isExcused(pod))
   const replaced = [...new Set([...(before?.replaced ?? []), ...gone.filter(hasSuccessor).map(({ name }) => name)])]
   const left = gone.filter(({ name }) => !replaced.includes(name))
+  // Where they could not be listed, nobody knows whether one was back meanwhile.
+  const known = before?.problem === '' ? before.missing : []
   const missing = left
     .filter((pod) => !isHeld(pod))
-    .map(({ name }) => ({ name, sinceUs: before?.missing.find((known) => known.name === name)?.sinceUs ?? atUs }))
+    .map(({ name }) => ({ name, sinceUs: known.find((pod) => pod.name === name)?.sinceUs ?? atUs }))
   const held = left.filter(isHeld).map(({ name }) => name)
   const excused = absent.filter(isExcused).map(({ name }) => name)
   const provenAtUs = absent.length > 0 ? undefined : (before?.provenAtUs ?? atUs)
@@ -245,10 +244,11 @@ function skipUnseen(seen: StaticPodsSeen, later: (us: number) => number): Static
   return { ...seen, missing: seen.missing.map(({ name, sinceUs }) => ({ name, sinceUs: later(sinceUs) })) }
 }
 
-function judgeStaticPods({ process, baseline }: StaticPodsView): KindStanding {
+function judgeStaticPods({ process, baseline }: Pick<StaticPodsView, 'process' | 'baseline'>): KindStanding {
   const { staticPods } = process
   if (staticPods === undefined) return unknown('not asked')
-  if (staticPods.problem !== '') return unknown(staticPods.problem)
+  if (staticPods.problem !== '')
+    return unread(staticPods.problem, judgeStaticPods({ process: { ...process, staticPods: { ...staticPods, problem: '' } }, baseline }))
   const { missing, replaced, held = [], excused, idle = [], lastUs } = staticPods
   if (baseline?.staticPods === undefined) {
     // A baseline of another config may name some, and the manifests name the others.

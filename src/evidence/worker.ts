@@ -97,7 +97,7 @@ export class EvidenceWorker implements EvidenceProbe {
   /** A right that is missing is logged once, and so is a stranger at kubelet's port. */
   #logRefusal({ question, answer }: SeenFact): void {
     if (answer.kind === 'unreachable') return
-    const isRefused = answer.kind === 'forbidden' || (answer.kind === 'not-asked' && 'isStrangers' in answer)
+    const isRefused = answer.kind === 'forbidden' || 'isStrangers' in answer
     const detail = isRefused ? answer.detail : ''
     if (this.#refusals.get(question) === detail) return
     this.#refusals.set(question, detail)

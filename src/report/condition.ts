@@ -10,7 +10,7 @@
  */
 import { assessHealth } from '../decision/condemn-failure.ts'
 import { resolveDesired } from '../decision/desired.ts'
-import { describePause, findPause } from '../decision/find-pause.ts'
+import { describePause, findNodePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/held-sources.ts'
 import { PHASES } from '../decision/phases.ts'
 import { trialOf } from '../decision/promote.ts'
@@ -24,7 +24,7 @@ import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSour
 import { contentOfKey, hasPassed, trialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
+import { findIll, findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
 import { type Condition, type ConditionReason, conditionOf } from './reasons.ts'
 import { type Fault, findAssignedVerdict, findFault } from './status.ts'
 import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
@@ -84,7 +84,7 @@ export function isAssignmentKnown(snapshot: Pick<Snapshot, 'desired' | 'now'>): 
 
 type ReasonAndMessage = readonly [ConditionReason, string]
 
-/** An ill kubelet comes before the pause, which only keeps what is wrong. */
+/** An ill kubelet comes before the pause or the reset, which only keeps what is wrong. */
 function describeReason(
   snapshot: Snapshot,
   wait: Pick<Wait, 'phase' | 'detail'>,
@@ -93,7 +93,8 @@ function describeReason(
   active: ConfigSource | undefined,
 ): ReasonAndMessage {
   const isKnown = isAssignmentKnown(snapshot) && wait.phase !== 'unknown'
-  const ill = (fault === undefined && isKnown) || fault?.reason === 'Paused' ? findIllInPause(snapshot) : undefined
+  const isKept = fault?.reason === 'Paused' || fault?.reason === 'HeldLocal'
+  const ill = isKept ? findIll(snapshot) : fault === undefined && isKnown ? findIllInPause(snapshot) : undefined
   if (ill !== undefined) return ['Unhealthy', ill]
   return fault === undefined ? describePhase(snapshot, wait, deadlines) : describeFault(snapshot, fault, active, deadlines)
 }
@@ -215,8 +216,10 @@ function describeFault(
       const left = verdict?.reason === 'requested' ? 'was rolled back' : 'failed'
       const outcome = reason === 'Refused' ? 'was refused before a restart' : left
       const hasFallenBack = active !== undefined && !sameSource(active, source)
-      const fallback = hasFallenBack ? `${describeSource(active)} runs` : 'falling back'
-      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${cutToBytes(verdict?.detail ?? cause, MESSAGE_BYTES / 2)}`]
+      const isKept = findNodePause(snapshot) !== undefined
+      const fallback = hasFallenBack ? `${describeSource(active)} runs` : isKept ? 'not left yet' : 'falling back'
+      const why = cutToBytes(verdict?.detail ?? cause, MESSAGE_BYTES / 2)
+      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${why}${hasFallenBack ? '' : sayNoRollback(snapshot)}`]
     }
     case 'DownloadFailed':
       return [reason, `${name} cannot be read: ${describeReadFailure(snapshot.desired)}`]

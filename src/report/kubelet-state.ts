@@ -58,9 +58,16 @@ export function findUpcoming({ unit, running, nextStart }: Snapshot): HeldSource
  * @returns one text for as long as it lasts. undefined: kubelet is well, or the node not paused
  */
 export function findIllInPause(snapshot: Snapshot): string | undefined {
-  const what = findNodePause(snapshot) === undefined ? undefined : describeIllness(snapshot)
-  return what === undefined ? undefined : `${what}${sayNoRollback(snapshot)}`
+  return findNodePause(snapshot) === undefined ? undefined : findIll(snapshot)
 }
+
+/** The same of a kubelet that is kept from the wanted config on purpose, whoever did that. */
+export function findIll(snapshot: Snapshot): string | undefined {
+  const what = describeIllness(snapshot)
+  return what === undefined ? undefined : `${what}${snapshot.requests.hold === 'local' ? RESET : sayNoRollback(snapshot)}`
+}
+
+const RESET = '; reset on the node: what the cluster assigns is ignored until kubelet-cfg-agent resume'
 
 /** For messages about a kubelet that may not be well. */
 export function sayNoRollback(snapshot: Snapshot): string {
@@ -76,7 +83,8 @@ function describeIllness(snapshot: Snapshot): string | undefined {
   // Nothing starts it: somebody stopped it.
   if (unit.kind === 'known' && (unit.activity === 'stopped' || unit.activity === 'not-found')) return undefined
   const isOver = unit.kind === 'known' && health !== undefined && isOutOfLoop(health, unit, now.monotonicUs, policy)
-  if ((health?.pausedExits ?? 0) >= policy.crashLimit && !isOver) return `kubelet exits again and again with ${what}`
+  if (Math.max(health?.pausedExits ?? 0, health?.exits ?? 0) >= policy.crashLimit && !isOver)
+    return `kubelet exits again and again with ${what}`
   if (running.kind !== 'known' || findSteadiness(snapshot) !== 'unhealthy') return undefined
   const isLate = now.monotonicUs - running.startedAtUs > policy.startDeadlineUs
   return isLate ? `kubelet runs ${what} and is not healthy` : undefined

@@ -16,7 +16,7 @@ import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
 import type { Action } from '../decision/step.ts'
 import { assess } from '../decision/target.ts'
-import { findPresentVerdict, type Verdict } from '../decision/verdict.ts'
+import { findPresentVerdict, findVerdict, type Verdict } from '../decision/verdict.ts'
 import { findStartObstacle } from '../decision/why-down.ts'
 import { type ConfigSource, type HeldSource, LOCAL, sameSource } from '../subject/config-source.ts'
 import { findUpcoming } from './kubelet-state.ts'
@@ -130,7 +130,7 @@ function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phas
   if (assigned.source === 'local' && !isLocalGivenUp(snapshot, verdict)) return undefined
   // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
-  if (atFault && verdict.state === 'provisional') return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
+  if (atFault && (verdict.state === 'provisional' || verdict.reason === 'requested')) return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
   const error = texts.failureError(verdict, findRefuge(snapshot, active, assigned.source))
   return fault(verdict.state === 'refused' ? 'Refused' : 'RolledBack', error, verdict.detail)
 }
@@ -193,9 +193,19 @@ function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phas
       return fault('RestartLimit', texts.RESTART_LIMIT_ERROR)
     case 'node-at-fault':
       return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
+    case 'fallen-back':
+    case 'restarting':
+      return restsOnFailed(snapshot) ? fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR) : undefined
     default:
       return undefined
   }
+}
+
+/** The wanted config cannot be started now, and kubelet has failed with every other one. */
+function restsOnFailed(snapshot: Snapshot): boolean {
+  const { nextStart, unit } = snapshot
+  if (nextStart.kind === 'unknown' || nextStart.held.content === undefined || unit.kind === 'unknown') return false
+  return findVerdict(snapshot, nextStart.held.content, unit)?.state === 'provisional'
 }
 
 type Fallbacks = Pick<Snapshot, 'lastKnownGood' | 'previous' | 'verdicts' | 'proven' | 'unit'>

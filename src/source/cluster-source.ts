@@ -6,6 +6,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterPause, Desired, Silence, Stale } from '../decision/desired.ts'
+import { joinPauses } from '../decision/find-pause.ts'
 import type { AssignmentSource, NodeView } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
@@ -112,7 +113,7 @@ export class ClusterSource implements AssignmentSource {
     }
     const { view, paused } = this.#configMap
     const object = resolution.kind === 'config-map' ? this.#bases.complete(resolution, view) : view
-    return toDesired(resolution, { object, paused: node.paused ?? paused, stale: this.#staleness.oldest(), node: node.facts })
+    return toDesired(resolution, { object, paused: joinPauses(node.paused, paused), stale: this.#staleness.oldest(), node: node.facts })
   }
 
   node(isWanted: boolean): NodeView {

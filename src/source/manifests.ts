@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import { FLEET_LABEL } from '../decision/channels.ts'
 import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.ts'
+import { joinPauses } from '../decision/find-pause.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { withBases } from './base-chain.ts'
 import { readFleetMembers } from './channels/fleet.ts'
@@ -87,7 +88,7 @@ export function resolveManifests(files: readonly ManifestFile[], nodeName: strin
   }
   const { view, paused } = findConfigMap(files, resolution.ref)
   const object = withBases(resolution, view, (base) => findConfigMap(files, base).view)
-  return { resolution, desired: toDesired(resolution, { object, paused: pausedNode ?? paused, node: facts }) }
+  return { resolution, desired: toDesired(resolution, { object, paused: joinPauses(pausedNode, paused), node: facts }) }
 }
 
 function unknown(detail: string): ManifestResolution {

@@ -6,6 +6,7 @@
  */
 
 import type { ClusterPause, ConfigMapView, Desired, ReadFailure, UnavailableReason } from '../decision/desired.ts'
+import { joinPauses } from '../decision/find-pause.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { NodeView } from '../ports/assignment-source.ts'
 import type { OwnedFiles } from '../ports/files.ts'
@@ -44,7 +45,7 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   const object = resolution.kind === 'config-map' ? await mergeBases(api, resolution, view) : view
   const metadata = metadataOf(node)
   const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
-  return toDesired(resolution, { object, paused: pausedNode ?? paused, node: readNodeFacts(node, channels) })
+  return toDesired(resolution, { object, paused: joinPauses(pausedNode, paused), node: readNodeFacts(node, channels) })
 }
 
 /** The facts of the Node, for a command that computes values from them. */

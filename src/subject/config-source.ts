@@ -134,8 +134,10 @@ export function sameSource(a: ConfigSource, b: ConfigSource): boolean {
   return sameRef(a, b) && sameVersion(a, b)
 }
 
+type Version = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'overlay'>
+
 /** The same checkpoint, whichever of its keys kubelet reads. */
-export function sameVersion(a: ConfigSource, b: ConfigSource): boolean {
+export function sameVersion(a: 'local' | Version, b: 'local' | Version): boolean {
   return a !== 'local' && b !== 'local' && a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.overlay === b.overlay
 }
 

@@ -117,3 +117,57 @@ t.test('static pods that another kubelet does not run condemn no config for good
   await world.run(40 * MINUTE_US)
   t.same(world.record('last-known-good'), B, 'it was tried again')
 })
+
+t.test('what a person broke and mended in a pause condemns no config when the pause ends', async (t) => {
+  for (const isMended of [true, false]) {
+    const world = await promotedOnA()
+    world.want(B)
+    await world.run(2 * MINUTE_US)
+    world.requests = { ...world.requests, hold: 'paused' }
+    world.evidence.answer('node', () => node('False'))
+    await world.run(10 * MINUTE_US)
+    if (isMended) world.evidence.answer('node', ANSWERS_WELL.node)
+    await world.run(MINUTE_US)
+    const asked = world.evidence.asked.length
+    world.requests = { ...world.requests, hold: 'none' }
+    await world.run(10 * SECOND_US)
+    t.match(world.evidence.asked.slice(asked), [{ question: 'node' }], 'it is asked for once more, and for nothing else')
+    await world.run(20 * SECOND_US)
+    t.equal(verdictOn(world, B)?.evidence, isMended ? undefined : 'ready')
+    await world.run(10 * MINUTE_US)
+    t.same(world.record('last-known-good'), isMended ? B : A)
+  }
+})
+
+t.test('what cannot be read any more after it was wrong lets no trial pass, and condemns nothing', async (t) => {
+  const isB = (world: SmallWorld) => world.startedWith === textOf(B)
+  const faults: Readonly<Record<string, (world: SmallWorld) => { readonly end: () => void }>> = {
+    'the Node is not Ready, and then the API server is away': (world) => {
+      const sinceUs = world.nowUs + 2 * MINUTE_US
+      world.evidence.answer('node', (nowUs) => (isB(world) && nowUs > sinceUs ? node('False') : ANSWERS_WELL.node(nowUs)))
+      return { end: () => world.evidence.answer('node', () => unreachable('node')) }
+    },
+    'a static pod is missing, and then the runtime lists none': (world) => {
+      world.evidence.answer('static-pods', () => staticPods(isB(world) ? [] : [ETCD], { etcd: 'd' }))
+      const nothing = { question: 'static-pods', answer: { kind: 'not-asked', detail: 'the runtime lists no pods' } } as const
+      return { end: () => world.evidence.answer('static-pods', () => nothing) }
+    },
+  }
+  for (const [what, begin] of Object.entries(faults)) {
+    const world = new SmallWorld()
+    world.evidence.answer('static-pods', () => staticPods([ETCD], { etcd: 'd' }))
+    world.want(A)
+    await world.run(12 * MINUTE_US)
+    const { end } = begin(world)
+    world.want(B)
+    await world.run(what.includes('Node') ? 7 * MINUTE_US : MINUTE_US)
+    end()
+    await world.run(30 * MINUTE_US)
+    t.same(world.record('last-known-good'), A, what)
+    t.equal(verdictOn(world, B), undefined)
+    world.evidence.answer('node', ANSWERS_WELL.node)
+    world.evidence.answer('static-pods', () => staticPods([ETCD], { etcd: 'd' }))
+    await world.run(10 * MINUTE_US)
+    t.same(world.record('last-known-good'), B, 'once it is well')
+  }
+})

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The config that runs while another one is assigned and cannot come yet: it waits for a drained
- * node, for pods, for its time in a spread, or for the hourly limit of restarts.
+ * node, for pods, for its preflight, for its time in a spread, or for the hourly limit of restarts.
  */
 import t from 'tap'
+import type { TrialKey } from '../../src/subject/trial-key.ts'
 import { A, A_EDITED, B, GOOD, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { node } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
@@ -31,6 +32,17 @@ const OBSTACLES: Readonly<Record<string, (world: SmallWorld) => void>> = {
       ...(kubelet === textOf(A_EDITED) && { managers: ['cpuManagerPolicy'] }),
     })
   },
+  'its preflight': (world) => {
+    const pending = new Set<TrialKey>()
+    world.checks = {
+      pending: () => pending,
+      async check({ key, data: { kubelet } }) {
+        if (kubelet !== textOf(A_EDITED)) return { kind: 'accepted', remarks: [], drain: [] }
+        pending.add(key)
+        return { kind: 'pending' }
+      },
+    }
+  },
   'its time in a spread': (world) => {
     world.policy = { ...world.policy, spreadUs: 100 * HOUR_US }
   },
@@ -39,7 +51,7 @@ const OBSTACLES: Readonly<Record<string, (world: SmallWorld) => void>> = {
   },
 }
 
-const NEEDS_PODS_GONE = ['a drain', 'pods with CPUs of their own']
+const NEEDS_MORE_THAN_TIME = ['a drain', 'pods with CPUs of their own', 'its preflight']
 
 for (const [what, holdUp] of Object.entries(OBSTACLES)) {
   t.test(`what the node does not work with is left although what replaces it waits for ${what}`, async (t) => {
@@ -50,7 +62,7 @@ for (const [what, holdUp] of Object.entries(OBSTACLES)) {
     await world.run(9 * MINUTE_US)
     t.not(await world.running(), textOf(A))
     t.match([...world.records.verdicts().values()], [{ source: A, reason: 'evidence', evidence: 'ready' }])
-    if (NEEDS_PODS_GONE.includes(what)) t.equal(await world.running(), textOf(GOOD), 'which no pod has to leave for')
+    if (NEEDS_MORE_THAN_TIME.includes(what)) t.equal(await world.running(), textOf(GOOD), 'which waits for nothing')
     const told = world.history.find(({ kind }) => kind === 'rolled-back')?.to ?? 'local'
     t.equal(told === 'local' ? told : textOf(told), await world.running(), 'and what is told of it is true')
   })
@@ -156,3 +168,19 @@ for (const [what, holdUp] of Object.entries(OBSTACLES).filter(([what]) => what !
     t.match([...world.records.verdicts().values()], [{ source: A, state: 'confirmed', reason: 'requested' }])
   })
 }
+
+t.test('what was checked as a change from what ran is checked again where somebody has started another config', async (t) => {
+  const world = await promote(new SmallWorld({ activation: 'file' }), A)
+  world.drained = false
+  world.preflight = ({ kubelet }) => {
+    const changed = kubelet === textOf(A_EDITED) && world.startedWith !== textOf(A) ? ['cgroupDriver'] : []
+    return { kind: 'accepted', remarks: [], drain: changed, changed }
+  }
+  world.policy = { ...world.policy, spreadUs: 8 * MINUTE_US }
+  world.want(A_EDITED)
+  t.equal((await world.run(MINUTE_US)).phase, 'spread')
+  world.editLocal('as kubeadm upgrade has written it')
+  world.unit.restartByHand()
+  t.equal((await world.run(8 * MINUTE_US)).phase, 'drain')
+  t.equal(world.restartsAskedAtUs.length, 1, 'pods run on')
+})

@@ -7,7 +7,8 @@ import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { ActivationKind } from '../../src/subject/unit-state.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
-import { A, A_EDITED, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { promote } from './promoted-world.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'
 
 const NO_ANSWER = { kind: 'unknown', detail: 'the API server does not answer' } as const
@@ -324,3 +325,23 @@ t.test('the directory is lost just after a fault of the node, and the exits of t
   t.equal(await world.running(), textOf(A), 'nor does the next exit')
   t.equal(world.records.verdicts().size, 0)
 })
+
+t.test(
+  'the checkpoint of last-known-good is lost: the config before it takes its place, not a local config that does not run',
+  async (t) => {
+    const world = await promote(await settledOnA(), B)
+    world.behave('local', CRASHES)
+    world.behave(C, CRASHES)
+    world.want(C)
+    await world.until('assign')
+    remove(world, `${CHECKPOINTS}/${B.uid}`)
+    await world.run(2 * MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+    t.same(world.record('last-known-good'), A)
+    t.match(
+      world.history.find(({ kind }) => kind === 'set-aside'),
+      { from: B, to: A, why: /last-known-good is kube-system\/a:kubelet@1 from now on$/ },
+    )
+    t.equal([...world.records.verdicts().values()].filter(({ source }) => source === 'local').length, 0, 'which was not tried')
+  },
+)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A pause of the ConfigMap keeps other versions away, and nothing that fails. */
 import t from 'tap'
+import type { ChannelState, Desired } from '../../src/decision/desired.ts'
+import { joinPauses } from '../../src/decision/find-pause.ts'
 import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
 import { promote, promoted, runsAndStaysOn, wantPaused } from './promoted-world.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld } from './small-world.ts'
@@ -115,4 +117,30 @@ t.test('a node goes back to last-known-good although that is a new version of a 
   wantPaused(world, A, 'ConfigMap')
   await world.run(MINUTE_US)
   await runsAndStaysOn(t, world, A)
+})
+
+t.test('the end of a pause of the Node does not end that of the ConfigMap, which cannot be read yet', async (t) => {
+  const world = await promoted(A)
+  const hear = (channelState: Partial<ChannelState>, object: Partial<Extract<Desired, { kind: 'config-map' }>> = {}) => {
+    world.want(B)
+    world.desired = {
+      ...world.desired,
+      ...object,
+      channelState: { channel: 'label', paused: undefined, problem: undefined, ...channelState },
+    } as Desired
+  }
+  const configMap = { on: 'ConfigMap', by: 'its ConfigMap' } as const
+  hear({ paused: joinPauses({ on: 'Node', by: 'its Node' }, configMap) })
+  t.equal((await world.run(MINUTE_US)).detail, 'paused by its Node; wanted is kube-system/b:kubelet@1')
+  world.restartAgent()
+  hear({ paused: { on: 'Node', by: 'its Node' } }, { object: { kind: 'pending' } })
+  t.equal((await world.run(MINUTE_US)).phase, 'paused')
+  hear({}, { object: { kind: 'pending' } })
+  t.equal((await world.run(MINUTE_US)).detail, 'paused by its ConfigMap; wanted is kube-system/b:kubelet@1')
+  await runsAndStaysOn(t, world, A)
+  hear({ paused: configMap })
+  t.equal((await world.run(MINUTE_US)).phase, 'paused')
+  hear({})
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, B)
 })

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
+import { listUndrained } from '../../src/decision/acceptance.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { assess } from '../../src/decision/target.ts'
+import { type ConfigSource, nameOther } from '../../src/subject/config-source.ts'
 import {
   A,
   accepts,
@@ -9,6 +13,7 @@ import {
   crashing,
   decide,
   health,
+  hold,
   judged,
   keyOf,
   LOCAL_EVERYWHERE,
@@ -16,6 +21,7 @@ import {
   READY_FOR_B,
   runs,
   runsNothing,
+  snapshot,
   startsWith,
   verdict,
   wants,
@@ -38,12 +44,60 @@ t.test('what has passed its trial and is what kubelet starts with needs no judge
   t.match(decide({ ...booting, proven: undefined }), { kind: 'preflight', source: A })
 })
 
+/** Local is assigned anew, and what runs is left. */
+const RETURNS = { ...wants('local'), ...assignedTo('local'), lastKnownGood: hold('local'), left: [hold(A)], accepted: new Map() }
+
 t.test('an acceptance of yesterday is asked for again before it counts', async (t) => {
   const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), basis: 'now' }
   const accepted = (basis: string) => ({ accepted: new Map([[keyOf(A), { drain: [], basis }]]) })
   t.match(decide({ ...wanted, ...accepted('then') }), { kind: 'preflight', source: A })
   t.match(decide({ ...wanted, ...accepted('now') }), { kind: 'activate', target: A })
   t.match(decide({ ...wanted, ...accepted('then'), ...startsWith(A) }), { kind: 'restart', to: A }, 'but not once it is activated')
+  t.match(decide({ ...wanted, ...accepted('then'), basis: undefined }), { kind: 'activate', target: A }, 'nor where nobody can judge')
+  t.match(
+    decide({ ...wanted, ...accepted('now'), localConfig: 'changed' }),
+    { kind: 'activate', target: A },
+    'the local config is another one',
+  )
+  const returns = { ...RETURNS, basis: 'now', localConfig: 'now' }
+  const accepts = (localConfig: string) => ({ accepted: new Map([[keyOf('local'), { drain: [], basis: 'now', localConfig }]]) })
+  t.match(decide({ ...returns, ...accepts('then') }), { kind: 'preflight', source: 'local' }, 'local has changed since')
+  t.match(decide({ ...returns, ...accepts('now') }), { kind: 'activate', target: 'local' })
+})
+
+t.test('a return to local is judged, unless nothing is lost by it', async (t) => {
+  const returns = (facts: Partial<Snapshot> = {}) => decide({ ...RETURNS, ...facts })
+  const unjudged = { kind: 'activate', target: 'local' }
+  t.match(returns(), { kind: 'preflight', source: 'local' })
+  t.match(returns({ requests: { hold: 'local', rollback: undefined, retry: false, force: true } }), unjudged, 'an operator forces it')
+  t.match(returns(judged(verdict(A, 'provisional'))), unjudged, 'what runs has failed')
+  t.match(returns(runsNothing('stopped')), unjudged, 'nothing runs')
+  const { running, unit } = runs(A)
+  const ofOthers = { unit, running: { ...running, content: nameOther('/etc/kubelet.yaml'), key: 'other@kubelet' } } as Partial<Snapshot>
+  t.match(returns(ofOthers), unjudged, 'an administrator started kubelet with a config of no record')
+})
+
+t.test('what may change on a drained node only is waited for, unless nobody has to be asked', async (t) => {
+  const drain = ['cgroupDriver']
+  const lists = (source: ConfigSource, facts: Partial<Snapshot>) => {
+    const seen = snapshot({
+      ...wants(source),
+      ...assignedTo(source),
+      accepted: new Map([[keyOf(source), { drain }]]),
+      drained: false,
+      ...facts,
+    })
+    const { target } = assess(seen)
+    return target && listUndrained(seen, target)
+  }
+  const { requests } = snapshot()
+  const reset = { requests: { ...requests, hold: 'local' } } as const
+  t.strictSame(lists(B, {}), drain)
+  t.strictSame(lists('local', {}), drain)
+  t.strictSame(lists('local', reset), [], 'an operator resets the node, and knows what runs there')
+  t.strictSame(lists(B, reset), drain, 'unless something else takes its place')
+  const fallback = { accepted: new Map([[keyOf(A), { drain }]]), ...judged(verdict(B, 'provisional')) }
+  t.strictSame(lists(B, fallback), [], 'a fallback does not wait')
 })
 
 t.test('a refusal is judged anew when what it rests on has changed', async (t) => {

@@ -4,16 +4,17 @@ import { asCandidate, makeVerdict, mayTryAgain } from '../../src/decision/condem
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { ConfigFailure, Verdict } from '../../src/decision/verdict.ts'
+import type { Acceptance, ConfigFailure, Verdict } from '../../src/decision/verdict.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
-import { describeSource } from '../../src/subject/config-source.ts'
-import { serving, snapshotOf } from '../evidence/samples.ts'
+import { type ConfigMapSource, describeSource } from '../../src/subject/config-source.ts'
+import { STARTED_US, serving, snapshotOf } from '../evidence/samples.ts'
 import { look } from './any-snapshot.ts'
 import {
   A,
   accepts,
   assignedTo,
   B,
+  BOOT,
   C,
   contentOf,
   crashing,
@@ -50,6 +51,42 @@ t.test('what fails while the next one waits for a drained node, or for its judge
   t.match(decide({ ...undrained, ...judged(verdict(A, 'provisional')) }), { kind: 'activate', target: 'local' })
   t.match(decide({ ...failing, accepted: new Map(), preflightPending: new Set([keyOf(B)]) }), { kind: 'condemn', verdict: { source: A } })
   t.match(decide({ ...undrained, drained: true }), { kind: 'activate', target: B }, 'once it is drained, what is wanted takes its place')
+})
+
+/** Often enough to end its trial. */
+function rebootedWith(source: ConfigMapSource): Pick<Snapshot, 'trialBoots'> {
+  const boots = [50, 40, 25, 0].map((minutesAgo) => ({
+    bootId: minutesAgo === 0 ? BOOT : `the boot ${minutesAgo} minutes ago`,
+    atWallMs: snapshot().now.wallMs - minutesAgo * 60_000,
+  }))
+  return { trialBoots: { content: contentOf(source), boots } }
+}
+
+t.test('a config that fails while its successor waits gives way to what does not wait', async (t) => {
+  const waits = (acceptance: Acceptance, facts: Partial<Snapshot> = {}) =>
+    nextStep(inTrial({ ...crashing(B), ...wants(C), ...assignedTo(C), accepted: new Map([[keyOf(C), acceptance]]), ...facts }))
+  const drained = { drain: ['cgroupDriver'] }
+  t.match(waits(drained), { kind: 'condemn', verdict: { key: keyOf(B) }, next: A })
+  const others = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
+  t.match(waits(drained, others), { kind: 'condemn', next: C }, 'or to what waits, where nothing else is left')
+  const rebooted = {
+    ...runs(B, { startedAgoUs: 20 * SECOND_US }),
+    health: health(B, { healthySinceUs: NOW_US - 10 * SECOND_US, subjectSinceUs: NOW_US - 20 * SECOND_US }),
+    ...rebootedWith(B),
+    exclusives: { kind: 'held', by: 'a pod has CPUs of its own' },
+  } as const
+  const freed = waits({ drain: [], managers: ['cpuManagerPolicy'] }, rebooted)
+  t.match(
+    freed,
+    { kind: 'condemn', verdict: { key: keyOf(B), reason: 'reboots' }, next: C },
+    'no pod has to leave a kubelet that has failed',
+  )
+})
+
+t.test('what the node is about to leave gets no verdict while everything else has failed', async (t) => {
+  const all = [A, B, 'local' as const].map((source) => verdict(source, 'provisional'))
+  const runsC = { ...startsWith(C), ...runs(C), health: health(C), ...rebootedWith(C) }
+  t.match(nextStep(inTrial({ ...runsC, ...judged(...all) })), { kind: 'activate', target: A })
 })
 
 t.test('what has failed as one kubelet after another is left whatever the next kubelet is', async (t) => {
@@ -114,7 +151,14 @@ t.test('a failure', async (t) => {
     const after = look(hung, step, () => false)
     t.equal(nextStep(after).kind, 'wait', 'and not by a second one')
     t.match(nextStep(promoted({ ...runsNothing('failed'), health: ill(SECOND_US) })), { kind: 'try-again', record: { failed: true } })
-    t.match(nextStep(promoted(crashing(B))), { kind: 'try-again', record: undefined }, 'systemd starts it by itself')
+    const tried = (restartInUs: number | undefined) => {
+      const untilUs = restartInUs === undefined ? undefined : NOW_US + restartInUs
+      const restartWait = untilUs === undefined ? undefined : { sinceUs: NOW_US, untilUs }
+      return nextStep(promoted({ ...crashing(B), ...runsNothing('auto-restart', { nRestarts: 2, restartWait }) }))
+    }
+    for (const soonUs of [undefined, POLICY.toleranceUs])
+      t.match(tried(soonUs), { kind: 'try-again', record: undefined }, 'systemd starts it by itself')
+    t.match(tried(POLICY.toleranceUs + 1), { kind: 'try-again', record: { target: keyOf(B) } }, 'but not soon')
     const retrial = {
       suspendedVerdicts: new Map([[keyOf(B), verdict(B, 'provisional', { retrials: 1, suspended: true, doubtful: true })]]),
     }
@@ -223,6 +267,33 @@ t.test('a failure', async (t) => {
     const trouble = { step: 'activate', about: describeSource(B), detail: 'EIO', retryAtUs: NOW_US } as const
     const next = { ...refused, ...startsWith(A), health: health(A), troubles: [trouble] }
     t.match(nextStep(next), { kind: 'condemn', verdict: { key: keyOf(B) }, next: A }, 'also where kubelet starts next with another one')
+  })
+
+  t.test('by evidence condemns what runs, also while its successor waits, or the restart into that', async (t) => {
+    const seen = ([5, 70] as const).map((at) => [at, serving(401)] as const)
+    const story = snapshotOf({ before: [serving(403)], seen, snapshot: { ...wants(C), ...assignedTo(C) } })
+    const condemned = { kind: 'condemn', verdict: { key: keyOf(B), reason: 'evidence' }, next: A }
+    t.match(nextStep({ ...story, accepted: new Map([[keyOf(C), { drain: ['cgroupDriver'] }]]) }), condemned, 'it is not drained')
+    const { health: before } = story
+    const lastProcess = before?.lastProcess && { ...before.lastProcess, source: B }
+    const process = {
+      key: keyOf(B),
+      invocationId: INVOCATION,
+      startedAtUs: STARTED_US,
+      ...{ wasHealthy: true, healthySinceUs: STARTED_US, unhealthySinceUs: undefined, exits: 0 },
+    }
+    const restarts = Array.from({ length: POLICY.restartsPerHour }, () => restartTo(C, { atUs: STARTED_US }))
+    const next = {
+      ...story,
+      ...startsWith(C),
+      ...accepts(C),
+      restarts,
+      health: health(C, { ...before, subject: keyOf(C), lastProcess, process, started: false }),
+      checkpoints: [{ uid: B.uid, resourceVersion: B.resourceVersion, savedAtMs: 0 }],
+    }
+    t.match(nextStep(next), { ...condemned, next: C }, 'the hourly limit holds it up')
+    const harmful = judged(verdict(A, 'confirmed', { damage: 'one-way' }))
+    t.not(nextStep({ ...story, ...runsNothing('auto-restart'), ...harmful }).kind, 'condemn', 'but not where nothing runs')
   })
 
   t.test('by evidence of the process that one more start is to replace is none', async (t) => {

@@ -19,11 +19,13 @@ import {
   contentOf,
   dataOf,
   fallenBack,
+  GOOD,
   health,
   hold,
   inTrial,
   judged,
   keyOf,
+  lost,
   READY,
   restartTo,
   runs,
@@ -192,6 +194,11 @@ t.test('a fallback whose checkpoint is gone', async (t) => {
   const forget = (record: 'last-known-good' | 'previous') => records({ kind: 'forget-fallback', record, source: A }, snapshot())
   t.strictSame(forget('last-known-good'), [NOTHING_PROVEN, namesLocal('last-known-good')], 'has a whole trial where it comes back')
   t.strictSame(forget('previous'), [namesLocal('previous')], 'takes nothing from last-known-good')
+  const after = (facts: Partial<Snapshot>) =>
+    records({ kind: 'forget-fallback', record: 'last-known-good', source: A }, snapshot({ previous: hold(GOOD), ...facts }))[1]
+  t.match(after({}), { record: 'last-known-good', value: GOOD }, 'gives way to the config before it, which has run here')
+  t.match(after({ previous: lost(GOOD) }), { value: 'local' }, 'unless that is gone, too')
+  t.match(after({ verdicts: new Map([[keyOf(GOOD), verdict(GOOD, 'confirmed')]]) }), { value: 'local' }, 'or has failed')
 })
 
 t.test('one more restart of a config that had proved itself', async (t) => {
@@ -301,7 +308,7 @@ t.test('what a step tells', async (t) => {
     [
       { kind: 'record-channel', channelState: { channel: 'label', paused: { on: 'ConfigMap', by: 'x' } } },
       snapshot(),
-      ['info: paused by x: no other version of it is activated, and one that fails is left until the pause is lifted'],
+      ['info: paused by x: no other version of it is activated until the pause is lifted; one that fails is rolled back all the same'],
     ],
     [records('plan'), wasPaused('label'), [/^info: paused by plan/]],
     [records('plan'), snapshot({ recordedChannelState: pausedBy(undefined) } as unknown as Partial<Snapshot>), [/^info: paused by plan/]],

@@ -83,6 +83,8 @@ t.test('a config that kubelet is healthy with again before its fallback could be
   t.match(recovered(POLICY.toleranceUs, { reason: 'evidence' }), left, 'nor where it was healthy all the time')
   t.match(recovered(POLICY.toleranceUs, { retrials: 3 }), left, 'nor without end')
   t.match(recovered(POLICY.toleranceUs, {}, { troubles: [] }), left, 'nor where the fallback is to be had')
+  const unknown = { nextStart: { kind: 'unknown', detail: 'EIO' } } as const
+  t.match(recovered(POLICY.toleranceUs, {}, unknown), { kind: 'wait' }, 'nor where nobody knows what kubelet starts with next')
   t.match(recovered(POLICY.toleranceUs, {}, { requests: { hold: 'paused', rollback: undefined, retry: false } }), { kind: 'wait' })
 })
 
@@ -539,6 +541,15 @@ t.test('which failed config is tried again, and when', async (t) => {
     t.equal(tries(2 * MINUTE_US, 599_999), undefined)
     t.match(tries(10 * MINUTE_US, -HOUR_US), again, 'also where the wall clock was set back')
     t.equal(tries(SECOND_US, 600_000), undefined, 'but not while the fallback has just started')
+    const bootedUs = 5 * MINUTE_US
+    const justBooted = {
+      now: { bootId: BOOT, monotonicUs: bootedUs, wallMs: NOW_MS },
+      running: { kind: 'known', content: contentOf(A), key: keyOf(A), startedAtUs: MINUTE_US, invocationId: INVOCATION },
+      health: health(A, { healthySinceUs: MINUTE_US, lastSampleUs: bootedUs }),
+    } as const
+    const years = 50 * 365 * 24 * 3600_000
+    t.equal(tries(0, years, justBooted), undefined, 'nor since the clock was set after the boot in which it failed')
+    t.match(tries(0, years, { ...justBooted, ...judged({ ...DOUBTED, bootId: 'boot-0', atWallMs: NOW_MS - years }) }), again)
     const channelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'x' }, problem: undefined } as const
     t.equal(tries(HOUR_US, 0, { desired: { ...wants(B).desired, channelState } }), undefined, 'nor while its ConfigMap is paused')
 
@@ -602,6 +613,7 @@ t.test('what a node tries again after a long rest', async (t) => {
   t.equal(rests({ ...DRAINS, previous: hold(C) }, a, c), undefined, 'nor has local, which comes first')
   const onlyA = { ...BACK, localConfig: undefined, preflightPending: new Set([keyOf('local')]) }
   t.equal(rests({ ...wants('local'), ...onlyA }, a), undefined, 'there is no other than the one that runs')
+  t.equal(rests({ health: undefined }, a, b, local), undefined, 'nobody knows for how long it has rested')
   const onD = { ...startsWith(D), ...runs(D), health: health(D) }
   t.equal(rests({ ...DRAINS, ...onD }, a, local), undefined, 'nor does it rest with a config that has not failed')
 })

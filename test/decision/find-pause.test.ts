@@ -65,7 +65,9 @@ t.test('a pause that was written down stands until somebody knows better', async
   t.equal(latestChannelState(unavailable('not-found', {}), recorded)?.paused, undefined, 'it is gone')
   t.equal(latestChannelState(wanted(A, {}).desired, recorded)?.paused, undefined, 'it says otherwise')
   t.equal(latestChannelState(unavailable('forbidden', {}), heard({ paused: ON_NODE }))?.paused, undefined, 'the Node says otherwise')
-  t.same(latestChannelState(unavailable('forbidden', { paused: ON_NODE }), recorded)?.paused, ON_NODE, 'the Node pauses, too')
+  const both = { ...ON_NODE, configMap: ON_CONFIG_MAP.by }
+  t.same(latestChannelState(unavailable('forbidden', { paused: ON_NODE }), recorded)?.paused, both, 'the Node pauses, too')
+  t.same(latestChannelState(unavailable('forbidden', {}), heard({ paused: both }))?.paused, ON_CONFIG_MAP, 'until it does no more')
 })
 
 t.test('while the record is damaged, the cluster may pause this node, until it has been read', async (t) => {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from 'fast-check'
 import t from 'tap'
-import { lastRunSource, runningSource } from '../../src/decision/held-sources.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { listCounted } from '../../src/decision/restart-limit.ts'
 import { awaitsStart, decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
@@ -25,7 +24,6 @@ import {
   health,
   hold,
   INVOCATION,
-  inTrial,
   judged,
   keyOf,
   MINUTE_US,
@@ -521,18 +519,4 @@ t.test('keepRestarts: this boot’s last hour, and the last one whenever it was'
   t.same(keepRestarts([at(3 * HOUR_US), at(2 * HOUR_US)], now), [at(2 * HOUR_US)])
   t.same(keepRestarts([at(HOUR_US - 1), at(1)], now), [at(HOUR_US - 1), at(1)])
   t.same(keepRestarts([at(1, 'boot-0')], now), [])
-})
-
-t.test('runningSource: what runs, as the records call it', async (t) => {
-  t.same(runningSource(inTrial()), B)
-  t.same(runningSource(inTrial(runs(A))), A)
-  t.equal(runningSource(inTrial(runs('local'))), 'local')
-  t.same(runningSource(inTrial({ ...runs(GOOD), previous: hold(GOOD) })), GOOD)
-  t.equal(runningSource(inTrial(runs(GOOD))), undefined)
-  t.equal(runningSource(inTrial({ running: { kind: 'none' } })), undefined)
-  t.same(lastRunSource(inTrial({ running: { kind: 'none' } })), B, 'or ran last')
-  t.equal(lastRunSource(inTrial({ running: { kind: 'none' }, health: undefined })), undefined)
-  t.same(lastRunSource(inTrial(runs(A))), A)
-  t.same(runningSource(inTrial({ ...runs(A), assigned: { kind: 'damaged', detail: '' } })), A)
-  t.same(runningSource(inTrial({ ...runs(A), nextStart: { kind: 'unknown', detail: '' }, health: undefined })), A)
 })

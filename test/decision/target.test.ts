@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from 'fast-check'
 import t from 'tap'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import { assess, hasTarget, isLocalWanted, nextAfter, withEvidence } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import {
@@ -18,6 +18,7 @@ import {
   keyOf,
   lost,
   NOW_US,
+  POLICY,
   runs,
   runsNothing,
   snapshot,
@@ -137,6 +138,15 @@ t.test('when everything failed the node never rests on what was proved bad', asy
   t.match(target({ ...STAIRS, ...worse }), { source: 'local', atFault: true })
 })
 
+t.test('where a refusal sends the node to its fallbacks, and they have failed, what runs goes on unless it has failed, too', async (t) => {
+  const policy: Policy = { ...POLICY, whenRefused: 'last-known-good' }
+  const runsOther = { ...STAIRS, ...startsWith(A_EDITED), ...runs(A_EDITED), policy }
+  const failed = [verdict(B, 'refused'), verdict(A, 'confirmed'), verdict(C, 'confirmed'), verdict('local', 'provisional')]
+  t.match(target({ ...runsOther, ...judged(...failed) }), { source: A_EDITED, goesOn: true, atFault: false })
+  const all = judged(...failed, verdict(A_EDITED, 'provisional'))
+  t.match(target({ ...runsOther, ...all }), { source: 'local', goesOn: false, atFault: true })
+})
+
 t.test('local, where it is assigned, is never judged: there is nothing else to run', async (t) => {
   for (const state of ['provisional', 'confirmed'] as const) {
     t.match(
@@ -154,7 +164,7 @@ t.test('local that stands in for a damaged record is the administrator’s, unle
   t.equal(isOwn({}), true)
   t.equal(isOwn(judged(verdict(B, 'refused'))), true, 'nothing has failed')
   t.equal(isOwn(judged(verdict(B, 'provisional'))), false, 'something has')
-  t.equal(isOwn({ lastKnownGood: hold(A) }), false)
+  t.equal(isOwn({ lastKnownGood: hold(A), ...runs('local') }), false)
   t.equal(isOwn({ previous: hold(A) }), false)
   t.equal(isOwn(startsWith(A)), false, 'it does not stand in')
   t.equal(isOwn({ nextStart: { kind: 'unknown', detail: '' } }), false, 'nobody knows what does')

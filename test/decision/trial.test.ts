@@ -94,6 +94,10 @@ t.test('a trial that does not end for long is said to be so', async (t) => {
     'or after many starts',
   )
   t.equal(isEndless({ health: health(A, { subjectSinceUs: 0 }) }), false, 'that was another config')
+  const lately = { subjectSinceUs: 0, startedSinceUs: NOW_US - MINUTE_US }
+  t.equal(isEndless({ health: health(B, lately) }), false, 'its restart waited for an hour, or a person stopped kubelet')
+  const upgraded = { subjectSinceUs: NOW_US - MINUTE_US, startedSinceUs: 0 }
+  t.equal(isEndless({ health: health(B, upgraded) }), false, 'it has another trial on another kubelet')
   const SHORT = 'trial of kube-system/b:kubelet@1'
   for (const facts of [{ health: undefined }, runs(A), ofB(boots(20, 10))]) t.equal(describeTrial(inTrial(facts), OF_B), SHORT)
 })
@@ -302,6 +306,7 @@ t.test('a node on which everything failed leaves what it resets with, though tha
   t.match(step, {
     kind: 'condemn',
     verdict: { key: keyOf(B), state: 'provisional', reason: 'reboots', resetsNode: true, retrials: 2, acquitted: true },
+    requested: false,
   })
   if (step.kind === 'wait') return
   t.match(nextStep(look(rebooted, step, () => false)), { kind: 'activate', target: 'local' })

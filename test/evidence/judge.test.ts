@@ -2,7 +2,15 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { findEvidenceFailure, isEvidenceKnown, isObserved, judgeEvidence, listObserved, viewEvidence } from '../../src/evidence/judge.ts'
+import {
+  findEvidenceFailure,
+  isEvidenceKnown,
+  isJudged,
+  isObserved,
+  judgeEvidence,
+  listObserved,
+  viewEvidence,
+} from '../../src/evidence/judge.ts'
 import { isDamage } from '../../src/evidence/kind.ts'
 import { ALL_REQUIRED, EVIDENCE_KINDS, type EvidenceFinding, type EvidenceKind, levelOf } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
@@ -18,6 +26,7 @@ import {
   judged,
   keyOf,
   LOCAL_EVERYWHERE,
+  MINUTE_US,
   POLICY,
   runs,
   runsNothing,
@@ -103,7 +112,8 @@ t.test('only the config that the baseline was taken before can do damage', async
   const { evidence } = snapshotOf({ before: [node('True')] })
   const ofAnother = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, candidate: 'content-c@1@kubelet-v1' } }
   t.equal(isCandidate({ snapshot: { evidence: ofAnother } }), false, 'it was taken before another config')
-  const fallback = { ...runs(A), ...judged(verdict(B, 'provisional')) }
+  const fallback = { ...runs(A, { startedAgoUs: 5 * MINUTE_US }), ...judged(verdict(B, 'provisional')) }
+  t.equal(isObserved(snapshotOf({ snapshot: fallback })), true)
   t.match(viewEvidence(snapshotOf({ before: [node('True')], snapshot: fallback })), { isCandidate: false, baseline: { ready: 'True' } })
 })
 
@@ -163,6 +173,26 @@ t.test('which process is asked for evidence', async (t) => {
     ['a fallback on which the node rests, as all have failed', true, fallback(9 * trialUs, all)],
   ]
   for (const [what, expected, facts] of cases) t.equal(isObserved(facts), expected, what)
+})
+
+t.test('a config on trial is judged also while its successor waits, until it has shown what a trial would have', async (t) => {
+  const waits = { ...wants(C), ...assignedTo(C), accepted: new Map([[keyOf(C), { drain: ['cgroupDriver'] }]]) }
+  const isJudgedWith = (facts: Partial<Snapshot>, story: Story = {}) => isJudged(snapshotOf({ ...story, snapshot: { ...waits, ...facts } }))
+  t.equal(isJudgedWith({}), true)
+  t.equal(isJudgedWith({ lastKnownGood: hold(B) }), false, 'it has passed a trial before')
+  t.equal(isJudgedWith(runs('local')), false, 'local is never on trial')
+  t.equal(isJudgedWith({ nextStart: { kind: 'known', held: hold(A) } }), false, 'kubelet could not be started with it again')
+  t.equal(isJudgedWith(judged(verdict(B, 'provisional'))), false, 'it has failed')
+  const others = [C, A, 'local' as const].map((source) => verdict(source, 'provisional'))
+  t.equal(isJudgedWith(judged(...others)), false, 'the node seems at fault')
+  t.equal(isJudgedWith(NOTHING_WANTED), false, 'nobody knows what is wanted')
+
+  const well: Story = { now: 700, before: [node('True')], seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }
+  t.equal(isJudgedWith({}, well), false, 'it has shown that')
+  t.equal(isJudgedWith({}, { ...well, now: 599 }), true)
+  t.equal(isJudgedWith({}, { ...well, seen: [[5, node('False', { reportedAt: 1, answeredAt: 5 })]] }), true, 'its evidence is missing')
+  const ill = health(B, { healthySinceUs: undefined, unhealthySinceUs: STARTED_US, lastSampleUs: STARTED_US + 700e6 })
+  t.equal(isJudgedWith({ health: ill }, well), true, 'kubelet is ill')
 })
 
 t.test('nothing is observed where nothing was asked', async (t) => {

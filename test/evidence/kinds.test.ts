@@ -419,10 +419,21 @@ check('ready', [
     'no',
     { before: [...WAS_READY, ...SAME], seen: [[5, runtime('silent', '/b')], ...says('container runtime is down')] },
   ],
+  [
+    'the API server is down, and the Node was Ready before that',
+    'unknown',
+    {
+      before: WAS_READY,
+      seen: [
+        [5, node('True', { reportedAt: 2, answeredAt: 5 })],
+        [400, unreachable('node')],
+      ],
+    },
+  ],
   ['the agent may not read it', 'unknown', { before: WAS_READY, seen: [[5, refused('node')]] }],
   [
-    'the API server is down',
-    'unknown',
+    'the API server is down, and the Node was not Ready before that',
+    'doubtful',
     {
       before: WAS_READY,
       seen: [

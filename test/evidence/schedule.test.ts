@@ -15,6 +15,8 @@ import {
   BOOT,
   C,
   health,
+  hold,
+  INVOCATION,
   inTrial,
   judged,
   keyOf,
@@ -220,6 +222,30 @@ t.test('what the API server did not answer is asked again, once a second, while 
   t.equal(third.baseline?.ready, 'True')
   t.notOk(awaitsBaseline(at(6, second), keyOf(B)), 'the restart does not wait for ever')
   t.same(dueEvidence(at(6, second), keyOf(B)).questions, [])
+})
+
+t.test('a config on trial goes on being asked about while the restart into its successor is held up', async (t) => {
+  const before = inTrial({ ...wants(C), ...assignedTo(C), ...accepts(C), ...startsWith(C), left: [hold(B)] })
+  const opened = recordNothing(keyOf(C), before)
+  const { now, nodeName, running, lastKnownGood, previous } = before
+  const ofBaseline = ['node', 'pods', 'runtime', 'serving', 'static-pods'] as const
+  const facts = ofBaseline.map((question): Fact => ({ about: INVOCATION, atUs: NOW_US, seen: WELL(question, 0) }))
+  const evidence = recordFacts(opened, {
+    ...{ now, nodeName, running, lastKnownGood, previous, facts, candidate: keyOf(C), startDeadlineUs: 1, verdicts: new Map() },
+    ...{ healthySinceUs: undefined, proven: undefined, writtenAtUs: undefined },
+  })
+  const asked = (seconds: number) => {
+    const nowUs = NOW_US + seconds * SECOND_US
+    const seen = {
+      ...before,
+      evidence,
+      now: { ...now, monotonicUs: nowUs },
+      health: health(B, { lastSampleUs: nowUs, healthySinceUs: NOW_US }),
+    }
+    return dueEvidence(seen, keyOf(C)).questions
+  }
+  t.same(asked(59), [], 'the restart may come at any moment')
+  t.not(asked(60).length, 0)
 })
 
 t.test('a baseline is taken again once the kubelet that it was taken from has reported', async (t) => {

@@ -158,12 +158,15 @@ t.test('another kubelet may replace the pods', async (t) => {
   t.match(upgraded({ staticPods: [{ ...ran('api'), manifest: undefined }] }, []), { excused: [API] })
 })
 
-t.test('an answer without pods forgets which were missing, and keeps the rest', async (t) => {
+t.test('an answer without pods keeps what was wrong, which is missing anew from the next answer on', async (t) => {
   const seen = fold(found([pod('api', { hash: 'other' })], FILES))
   t.match(seen, { missing: [{ name: ETCD }], replaced: [API] })
   const unasked = { kind: 'not-asked', detail: 'no socket' } as const
   const moment = momentOf(20, { staticPods: seen }, BOTH)
-  t.strictSame(STATIC_PODS.fold(unasked, moment).staticPods, { ...seen, missing: [], lastUs: s(20), problem: 'no socket' })
+  const unread = STATIC_PODS.fold(unasked, moment).staticPods
+  t.strictSame(unread, { ...seen, lastUs: s(20), problem: 'no socket' })
+  const later = STATIC_PODS.fold(found([], FILES), momentOf(30, { staticPods: unread }, BOTH)).staticPods
+  t.match(later, { missing: [{ name: ETCD, sinceUs: s(30) }] })
   const nothing = { missing: [], replaced: [], excused: [], lastUs: s(20), problem: 'no socket' }
   t.strictSame(STATIC_PODS.fold(unasked, momentOf(20, {}, BOTH)).staticPods, nothing)
 })

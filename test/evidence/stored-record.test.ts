@@ -57,6 +57,7 @@ const PROCESS: Required<ProcessEvidence> = {
   writtenAtUs: 1,
   unseenUs: 1,
   answeredUs: { node: 1, lease: 1, pods: 1, runtime: 1, serving: 1, 'static-pods': 1 },
+  answeredInPause: ['node'],
   node: {
     ready: 'True',
     message: 'x',

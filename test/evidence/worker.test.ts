@@ -3,8 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { NoAnswer } from '../../src/evidence/kind.ts'
 import type { Question } from '../../src/evidence/kinds.ts'
+import type { ServingAnswer } from '../../src/evidence/serving.ts'
 import { askServing, EvidenceWorker } from '../../src/evidence/worker.ts'
 import type { Askers } from '../../src/ports/evidence.ts'
+import type { Log } from '../../src/ports/log.ts'
+import type { PortHolder, PortHolders } from '../../src/ports/probes.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { heldBy } from '../kubelet/held-by.ts'
 
@@ -19,9 +22,30 @@ const refused: NoAnswer = { kind: 'forbidden', detail: 'the API server answers 4
 
 const clock = { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) }
 
-function open(askers: Partial<Askers> = {}, holders = heldBy()) {
+interface Options {
+  readonly holders?: PortHolders
+  readonly publisher?: { writeAgain(): void; writtenAtUs(): number | undefined }
+  /** What kubelet answers at its TLS port. */
+  readonly served?: ServingAnswer
+}
+
+const SERVED: ServingAnswer = { kind: 'answered', status: 403, user: undefined }
+
+function open(askers: Partial<Askers> = {}, { holders = heldBy(), publisher, served = SERVED }: Options = {}) {
   let changes = 0
-  const log = silentLog()
+  const { said, ...rest } = silentLog()
+  const facts: unknown[] = []
+  const note = (message: string, fields?: object) => {
+    said.push(message)
+    facts.push(fields)
+  }
+  const log: Log & { readonly said: string[]; readonly facts: unknown[] } = {
+    ...rest,
+    said,
+    facts,
+    warn: note,
+    error: note,
+  }
   const worker = new EvidenceWorker({
     askers: {
       node: async () => refused,
@@ -29,10 +53,10 @@ function open(askers: Partial<Askers> = {}, holders = heldBy()) {
       pods: async () => refused,
       runtime: async () => ({ kind: 'answered', endpoint: '/run/x', detail: '' }),
       'static-pods': async () => ({ kind: 'found', pods: [], manifests: [] }),
-      serving: askServing({ ask: async () => ({ kind: 'answered', status: 403, user: undefined }) }, holders, clock),
+      serving: askServing({ ask: async () => served }, holders, clock),
       ...askers,
     },
-    publisher: undefined,
+    publisher,
     clock,
     log,
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
@@ -140,6 +164,43 @@ t.test('a missing right is logged once', async (t) => {
   t.same(log.said, ['cannot read the evidence, so it counts as unknown: lease', 'cannot read the evidence, so it counts as unknown: pods'])
 })
 
+t.test('a missing right is logged anew once it was there in between, and not for an API server that is away', async (t) => {
+  const away: NoAnswer = { kind: 'unreachable', detail: 'connect ETIMEDOUT' }
+  const answers: NoAnswer[] = [refused, away, refused, { kind: 'refused', detail: '404 Not Found' }, refused]
+  const logged: number[] = []
+  const { worker, log } = open({ lease: async () => answers.shift() ?? refused })
+  while (answers.length > 0) {
+    worker.ask(['lease'], about('i-1'))
+    await tick()
+    logged.push(log.said.length)
+  }
+  t.same(logged, [1, 1, 1, 1, 2])
+  t.strictSame(
+    log.facts,
+    [refused, refused].map(({ detail }) => ({ detail })),
+  )
+})
+
+t.test('nothing is logged of what can be read, nor of what there is not to ask', async (t) => {
+  const { worker, log } = open({ node: async () => ({ kind: 'not-asked', detail: 'no kubeconfig' }) })
+  worker.ask(['node', 'runtime', 'serving', 'static-pods'], about('i-1'))
+  await tick()
+  t.equal(worker.take().length, 4)
+  t.same(log.said, [])
+})
+
+t.test('the status is written anew, where it is published', async (t) => {
+  const writes: string[] = []
+  const publisher = { writeAgain: () => void writes.push('again'), writtenAtUs: () => 7 }
+  const { worker } = open({}, { publisher })
+  worker.write()
+  t.same(writes, ['again'])
+  t.equal(worker.writtenAtUs(), 7)
+  const { worker: silent } = open()
+  silent.write()
+  t.equal(silent.writtenAtUs(), undefined)
+})
+
 t.test('a question that throws is answered with nothing', async (t) => {
   const node = async () => {
     throw new Error('a bug')
@@ -149,26 +210,35 @@ t.test('a question that throws is answered with nothing', async (t) => {
   await tick()
   t.match(worker.take(), [{ seen: { question: 'node', answer: { kind: 'not-asked', detail: 'a bug' } } }])
   t.match(log.said, [/because of a bug/])
+  t.match(log.facts, [{ error: { message: 'a bug' } }])
 })
 
 t.test('a kubelet without a TLS port is not asked', async (t) => {
   const { worker } = open()
   worker.ask(['serving'], { ...about('i-1'), serving: undefined })
   await tick()
-  t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked' } } }])
+  t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked', detail: 'kubelet has no TLS port' } } }])
 })
 
 t.test('what a stranger answers at the TLS port is not taken for kubelet, and is logged once', async (t) => {
-  const { worker, log } = open({}, heldBy({ kind: 'stranger', uid: 65534, inodes: ['1'] }))
+  const { worker, log } = open({}, { holders: heldBy({ kind: 'stranger', uid: 65534, inodes: ['1'] }) })
   for (let turn = 0; turn < 2; turn += 1) {
     worker.ask(['serving'], about('i-1'))
     await tick()
     const detail = 'a process of uid 65534, which is not kubelet, has port 10250 of 127.0.0.1'
-    t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked', detail } } }])
+    t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked', detail, isStrangers: true } } }])
   }
   t.same(log.said, ['cannot read the evidence, so it counts as unknown: serving'])
-  const nobody = open({}, heldBy({ kind: 'unseen', detail: 'nobody listens there' })).worker
-  nobody.ask(['serving'], about('i-1'))
-  await tick()
-  t.match(nobody.take(), [{ seen: { answer: { kind: 'not-asked' } } }], 'whoever answered is gone')
+  const readAt = async (holder: PortHolder, served: ServingAnswer) => {
+    const { worker: another } = open({}, { holders: heldBy(holder), served })
+    another.ask(['serving'], about('i-1'))
+    await tick()
+    return another.take().map(({ seen }) => seen.answer)
+  }
+  const nobody = { kind: 'unseen', detail: 'nobody listens there' } as const
+  const gone = { kind: 'not-asked', detail: 'it is not known who answered: nobody listens there' }
+  t.strictSame(await readAt(nobody, SERVED), [gone], 'whoever answered is gone')
+  const silent: ServingAnswer = { kind: 'no-tls', detail: 'connection refused' }
+  t.strictSame(await readAt(nobody, silent), [silent], 'kubelet does not listen')
+  t.strictSame(await readAt({ kind: 'own', inodes: ['1'] }, SERVED), [SERVED], 'what kubelet answers counts')
 })

@@ -160,6 +160,13 @@ t.test('the exits that one look adds to the log', (t) => {
     logExits(from, look, key, { unseen: 2, seen: true, lackedRuntimeUs: 6 }).map(({ lackedRuntime }) => lackedRuntime === true)
   t.same(lacking(before).slice(1), [true, false, false], 'which was back before the last of them began')
   t.same(logExits({ ...before, process: undefined }, look, key, { unseen: 1, seen: false, lackedRuntimeUs: 6 })[1]?.lackedRuntime, true)
+  const waits = (untilUs?: number) => ({
+    ...look,
+    unit: { ...look.unit, restartWait: { sinceUs: 9, ...(untilUs !== undefined && { untilUs }) } },
+  })
+  const noted = (untilUs?: number) => logExits(before, waits(untilUs), key, { unseen: 2, seen: true }).slice(1)
+  t.strictSame(noted(20), [former, unknown, { ...own, restartsAtUs: 20 }], 'systemd waits after the last of them')
+  t.strictSame(noted(), [former, unknown, own], 'nobody knows for how long')
   t.equal(logExits(before, look, key, { unseen: 1e9, seen: false }).length, 1 + 10, 'however many systemd counts')
   t.end()
 })

@@ -121,6 +121,17 @@ t.test('faults of the assigned config', async (t) => {
   const all = behind({ verdicts: verdictOn('content-200', { state: 'provisional' }) })
   t.equal(describe(all, 'node-at-fault').reason, 'NodeAtFault')
   t.equal(describe(all, 'fallen-back').reason, 'RolledBack')
+  const others = { verdicts: verdictOn('content-100', { state: 'provisional' }) }
+  for (const phase of ['fallen-back', 'restarting'] as const)
+    t.equal(describe(behind(others), phase).reason, 'NodeAtFault', 'also while the assigned one waits, as for a drained node')
+  t.equal(describe(behind(others), 'drain').reason, 'Draining', 'on its way to another one')
+  const rolledBack = behind({ verdicts: verdictOn('content-200', { reason: 'requested' }), running: { kind: 'none' } })
+  t.equal(describe(rolledBack, 'node-at-fault').reason, 'NodeAtFault', 'also where an operator gave the assigned one up')
+  const kept = { requests: { hold: 'paused', rollback: undefined, retry: false }, running: runningContent('content-200') } as const
+  t.match(
+    describe(behind({ verdicts: verdictOn('content-200', { reason: 'requested', detail: 'as requested' }), ...kept }), 'paused').message,
+    /@200 was rolled back, not left yet: as requested; paused on the node: nothing is rolled back, /,
+  )
   t.equal(describe(behind({ assignedContent: undefined }), 'fallen-back').reason, 'CheckpointMissing')
 })
 
@@ -335,6 +346,28 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.ok(format(at(50, unknown, following(good, { healthz: { ok: 'unknown', detail } }))).endsWith(`; ${detail}`), 'so does a trial')
   const brief = { ...policy, trialUs: 5e6 }
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
+})
+
+t.test('a reset, or a pause of the config, hides no kubelet that is not well', async (t) => {
+  const recordedChannelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'an annotation' }, problem: undefined } as const
+  const reset = { requests: { hold: 'local', rollback: undefined, retry: false } } as const
+  const { now, policy } = snapshot()
+  const sample = { at: now, unit: unit(), running: runningContent('content-100'), runtimeUp: true, healthz: { ok: false, detail: '' } }
+  const health = required(recordSample(undefined, sample, proven, policy))
+  const ends = /; reset on the node: what the cluster assigns is ignored until kubelet-cfg-agent resume$/
+  for (const [facts, reason, end] of [
+    [reset, 'HeldLocal', ends],
+    [{ recordedChannelState }, 'Paused', /@100( and is not healthy)?$/],
+  ] as const) {
+    t.equal(describe(behind(facts), 'settled').reason, reason)
+    const loop = describe(behind({ ...facts, health: { ...health, exits: policy.crashLimit } }), 'settled')
+    t.match(loop, { reason: 'Unhealthy', message: /^kubelet exits again and again with / })
+    t.match(loop.message, end)
+    t.equal(describeDegraded(loop).status, 'True')
+    const later = { ...now, monotonicUs: now.monotonicUs + policy.startDeadlineUs }
+    const hangs = describe(behind({ ...facts, health, now: later }), 'settled')
+    t.match(hangs, { reason: 'Unhealthy', message: /^kubelet runs .*@100 and is not healthy/ })
+  }
 })
 
 t.test('a pause names itself wherever it keeps a kubelet that is not well from being rolled back', async (t) => {

@@ -120,6 +120,7 @@ t.test('faults of the assigned config', async (t) => {
   t.match(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }), 'crash-looped')
   t.equal(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }, 'node-at-fault'), texts.NODE_AT_FAULT_ERROR)
   t.match(error({ verdicts: verdictOn('content-200', { state: 'confirmed' }) }, 'node-at-fault'), 'crash-looped')
+  t.equal(error({ verdicts: verdictOn('content-200', { reason: 'requested' }) }, 'node-at-fault'), texts.NODE_AT_FAULT_ERROR)
   t.equal(error({ verdicts: verdictOn('content-100') }), '', 'a verdict on another config does not count')
   const refused = { verdicts: verdictOn('new bytes', { reason: 'load', state: 'refused' }), desiredContent: 'new bytes' } as const
   t.match(error({ ...refused, desired: found(next) }), 'failed to load config', 'the assigned version, after a restored etcd')

@@ -6,12 +6,13 @@
  * else.
  */
 import assert from 'node:assert/strict'
+import { findRunning } from '../../src/decision/held-sources.ts'
 import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { assess, standsIn } from '../../src/decision/target.ts'
 import { findByKey } from '../../src/decision/verdict.ts'
 import type { OptionalKind } from '../../src/evidence/kinds.ts'
-import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { isMissing, LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../../src/subject/trial-key.ts'
 import { type Behaviour, behaviourOf, type SimProcess } from './behaviour.ts'
 import { STARVED_US } from './sim-troubles.ts'
@@ -92,6 +93,8 @@ export class EvidenceTimesInvariant implements KubeletObserver {
   #baselineOf = ''
   /** As of the last look at this process. */
   #isOnTrial = false
+  /** The same: the agent knows how the node was before it. */
+  #isCompared = false
   /** The process that the agent has answered. */
   #answered: string | undefined
   /** A process whose trial ended while the API server could not be asked. */
@@ -107,8 +110,9 @@ export class EvidenceTimesInvariant implements KubeletObserver {
     const { bootId } = this.#world.clock.now()
     const [lastBootId, lastText] = this.#last
     if (text !== lastText || bootId !== lastBootId) this.#firstUs = startedAtUs
-    // What replaces a config on trial is compared with how the node was before that one.
-    const before = this.#isOnTrial && bootId === lastBootId ? this.#before.get(lastText) : undefined
+    // What replaces a config on trial is compared with how the node was before that one, if the
+    // agent knows that: of one that had been promoted and was reset, it does not.
+    const before = this.#isOnTrial && this.#isCompared && bootId === lastBootId ? this.#before.get(lastText) : undefined
     if (before !== undefined && !this.#before.has(text)) this.#before.set(text, without(before, 'pods'))
     this.#last = [bootId, text]
   }
@@ -118,7 +122,11 @@ export class EvidenceTimesInvariant implements KubeletObserver {
   decided(snapshot: Snapshot, step: Step): void {
     const { running } = snapshot
     if (step.kind === 'restart') this.#noteBaseline(snapshot, step.record.target)
-    if (running.kind === 'known') this.#isOnTrial = isOnTrial(snapshot, running)
+    if (running.kind === 'known') {
+      this.#isOnTrial = isOnTrial(snapshot, running)
+      const { baseline, displaced } = snapshot.evidence ?? {}
+      this.#isCompared = [baseline, displaced].some((each) => each !== undefined && contentOfKey(each.candidate) === running.content)
+    }
     // What comes then is a fallback.
     if (step.kind === 'condemn') this.#isOnTrial = false
     if (running.kind !== 'known') return
@@ -190,11 +198,15 @@ export class EvidenceTimesInvariant implements KubeletObserver {
 
 /** Not what has a verdict, nor what stands in for a config that has: nothing better is left. */
 function isOnTrial(snapshot: Snapshot, { content, key }: { readonly content: string; readonly key: TrialKey }): boolean {
-  const { verdicts, proven, lastKnownGood, previous } = snapshot
+  const { verdicts, proven, lastKnownGood, previous, nextStart } = snapshot
   const { target } = assess(snapshot)
   const isFallback = target !== undefined && target.content === content && standsIn(target)
   const hasPassed = [LOCAL_CONTENT, proven && contentOfKey(proven), lastKnownGood.content, previous.content].includes(content)
-  return !isFallback && !hasPassed && findByKey(verdicts, key) === undefined
+  // There is no verdict on what no version names: its checkpoint is lost, or its version has
+  // another content since a restore of etcd.
+  const isNext = nextStart.kind === 'known' && nextStart.held.content === content
+  const isNamed = !isMissing(content) && (isNext || findRunning(snapshot) !== undefined)
+  return !isFallback && !hasPassed && isNamed && findByKey(verdicts, key) === undefined
 }
 
 function without<T>(values: ReadonlySet<T>, value: T): ReadonlySet<T> {

@@ -471,7 +471,9 @@ export class SimUnit implements Unit, HealthProbe {
    */
   loseRecords(): void {
     this.#beingSeenOf = undefined
-    if (!this.#isLeftStopped && !this.isLeftByDependency) return
+    // Also of one that is masked: a person who unmasks it brings no record back.
+    const isLeftByDependency = this.#isDownByItself && this.#downCause === 'dependency'
+    if (!this.#isLeftStopped && !isLeftByDependency) return
     this.#isLeftStopped = false
     this.#downCause = 'unclear'
     this.#operatorAtUs = this.#world.nowUs() + OPERATOR_COMES_AFTER_US

@@ -50,6 +50,8 @@ export class TimesInvariant implements KubeletObserver {
   /** Of the kubelet that is ill: another one has its time again. */
   #identity = ''
   #lastUs = 0
+  /** When the latest look at the world was over. */
+  #lookedUs = 0
   /**
    * A look found the process that runs, or ran last, healthy, and the records in /run that say so
    * were not lost since.
@@ -85,7 +87,8 @@ export class TimesInvariant implements KubeletObserver {
     this.#wasHealthy = false
     this.#started = text
     const { untilUs } = runtime.latestFault
-    const isUpUnseen = untilUs > 0 && nowUs - untilUs < this.#lookUs() + ASK_TAKES_US
+    // Also where a machine that was suspended restarts kubelet before the next look.
+    const isUpUnseen = untilUs > 0 && (nowUs - untilUs < this.#lookUs() + ASK_TAKES_US || untilUs >= this.#lookedUs)
     this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
     if (isAfterSilent) this.#illSinceUs = undefined
     if (startedBy !== 'systemd') this.#forget()
@@ -105,6 +108,7 @@ export class TimesInvariant implements KubeletObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
+    this.#lookedUs = this.#world.nowUs
     this.#isBlind = this.#world.faults.readsFail || unit.kind === 'unknown'
     this.#followRecords()
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true

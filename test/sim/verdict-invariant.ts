@@ -178,8 +178,8 @@ export class VerdictInvariant implements KubeletObserver {
   }
 
   /**
-   * A kubelet that a person or a boot started may be healthy by that, but no boot cures a config with
-   * which the node resets, however it has failed since.
+   * A kubelet that a person or a boot started may be healthy by that, but no boot cures a config
+   * with which the node resets, however it has failed since.
    */
   #checkConfirmation({ verdicts }: StepOf<'confirm'>): void {
     const { process } = this.#world.unit

@@ -96,7 +96,7 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
     case 'promote':
       return `promote ${describeSource(step.target.source)} to last-known-good`
     case 'forget-fallback':
-      return `make ${step.record} local, since the checkpoint of ${describeSource(step.source)} is gone`
+      return `forget what ${step.record} names, since the checkpoint of ${describeSource(step.source)} is gone`
     case 'prune':
       return 'remove checkpoints that are no longer needed'
   }
