@@ -7,7 +7,7 @@
 import type { Snapshot } from '../decision/snapshot.ts'
 import { type Acceptance, findByKey } from '../decision/verdict.ts'
 import type { Running } from '../health/sample.ts'
-import { LOCAL_CONTENT } from '../subject/config-source.ts'
+import { isMissing, isOther, LOCAL_CONTENT, nameEarlier } from '../subject/config-source.ts'
 import { contentOfKey, identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
@@ -150,6 +150,8 @@ function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRun
  */
 function openForDown(record: EvidenceRecord, { content, key, invocationId }: KnownRunning, fold: EvidenceFold): Baseline | undefined {
   const last = record.process
+  // The same config may run, whose checkpoint cannot be read at present, or an administrator's.
+  if (isMissing(content) || isOther(content) || content === nameEarlier(invocationId)) return undefined
   if (last === undefined || last.invocationId === invocationId || contentOfKey(last.key) === content) return undefined
   // A fallback follows a config that has failed.
   if (record.baseline?.candidate === key || runsPromoted(fold) || findByKey(fold.verdicts, last.key) !== undefined) return undefined

@@ -8,6 +8,8 @@ import type { Fact, SeenFact } from '../../src/evidence/kinds.ts'
 import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import type { Running } from '../../src/health/sample.ts'
+import { nameEarlier, nameMissing } from '../../src/subject/config-source.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
 import {
   A,
   A_IS_KEPT,
@@ -16,6 +18,7 @@ import {
   C,
   contentOf,
   GOOD,
+  KUBELET,
   keyOf,
   NOW_US,
   POLICY,
@@ -323,6 +326,14 @@ t.test('what starts where a config on trial was down is compared with how the no
     ['the same config starts again', { running: { ...RUNS_B, invocationId: 'i-b2' } }],
     ['a fallback does', { verdicts: new Map([[keyOf(B), verdict(B, 'provisional')]]) }],
     ['what has passed its trial does', { proven: keyOf(GOOD) }],
+    [
+      'the content of what starts cannot be read',
+      { running: { ...RUNS_GOOD, content: nameMissing(B), key: trialKey(nameMissing(B), KUBELET) } },
+    ],
+    [
+      'nothing tells what was started',
+      { running: { ...RUNS_GOOD, content: nameEarlier('i-good'), key: trialKey(nameEarlier('i-good'), KUBELET) } },
+    ],
     ['that had passed its trial', { proven: keyOf(B) }],
   ]
   for (const [what, facts] of others) t.match(baselineOf(facts), { candidate: keyOf(B), wasDown: undefined, earlier: undefined }, what)
