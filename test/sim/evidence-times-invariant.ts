@@ -170,6 +170,9 @@ export class EvidenceTimesInvariant implements KubeletObserver {
 
   #noteBaseline({ evidence }: Snapshot, target: TrialKey): void {
     const { baseline } = evidence ?? {}
+    const text = this.#world.nextText() ?? ''
+    // Another content with the same meaning may have had one before.
+    this.#before.delete(text)
     if (baseline?.candidate !== target) return
     const states = [baseline, baseline.earlier]
     const kinds: readonly (OptionalKind | false)[] = [
@@ -178,7 +181,7 @@ export class EvidenceTimesInvariant implements KubeletObserver {
       states.some((each) => (each?.staticPods ?? []).length > 0) && 'static-pods',
       baseline.podsAtMs !== undefined && 'pods',
     ]
-    this.#before.set(this.#world.nextText() ?? '', new Set(kinds.filter((kind) => kind !== false)))
+    this.#before.set(text, new Set(kinds.filter((kind) => kind !== false)))
   }
 
   /** For the time being. */
