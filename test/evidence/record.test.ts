@@ -8,7 +8,7 @@ import type { Fact, SeenFact } from '../../src/evidence/kinds.ts'
 import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import type { Running } from '../../src/health/sample.ts'
-import { nameEarlier, nameMissing } from '../../src/subject/config-source.ts'
+import { nameEarlier, nameMissing, nameOther } from '../../src/subject/config-source.ts'
 import { trialKey } from '../../src/subject/trial-key.ts'
 import {
   A,
@@ -326,6 +326,7 @@ t.test('what starts where a config on trial was down is compared with how the no
     ['the same config starts again', { running: { ...RUNS_B, invocationId: 'i-b2' } }],
     ['a fallback does', { verdicts: new Map([[keyOf(B), verdict(B, 'provisional')]]) }],
     ['what has passed its trial does', { proven: keyOf(GOOD) }],
+    ["an administrator's config does", { running: { ...RUNS_GOOD, content: nameOther('/x'), key: trialKey(nameOther('/x'), KUBELET) } }],
     [
       'the content of what starts cannot be read',
       { running: { ...RUNS_GOOD, content: nameMissing(B), key: trialKey(nameMissing(B), KUBELET) } },
