@@ -23,11 +23,9 @@ import { listOfBoot, type RestartRecord } from './records.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSituation } from './target.ts'
+import { type Candidate, isLocalWanted, type JudgedConfig, nextAfter, type Target, type TargetSituation } from './target.ts'
 import { findTrialFailure } from './trial.ts'
 import { type ConfigFailure, findByKey, findFormer, findSuspended, isOfFailure, isOfResets, type Verdict } from './verdict.ts'
-
-export type Failed = Omit<Candidate, 'verdict'>
 
 /** Only what kubelet starts with next can fail. */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
@@ -49,7 +47,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
  * A config that the node rests on since every other one has failed, too. If the node resets with
  * it, it is left for one with which kubelet only fails.
  */
-function condemnRest({ snapshot }: TargetSituation, { key }: Failed, known: Verdict | undefined): Step | undefined {
+function condemnRest({ snapshot }: TargetSituation, { key }: JudgedConfig, known: Verdict | undefined): Step | undefined {
   const failure = findTrialFailure(snapshot, key)
   if (known === undefined || failure === undefined) return undefined
   const { bootId, wallMs: atWallMs } = snapshot.now
@@ -60,7 +58,7 @@ function condemnRest({ snapshot }: TargetSituation, { key }: Failed, known: Verd
  * Kubelet gets a refused local all the same where nothing else is left. While it runs something
  * else, preflight is asked about local again, and its answer stands.
  */
-function isInSpiteOfRefusal(snapshot: Snapshot, { source }: Failed, { state }: Verdict): boolean {
+function isInSpiteOfRefusal(snapshot: Snapshot, { source }: JudgedConfig, { state }: Verdict): boolean {
   return source === 'local' && state === 'refused' && (snapshot.running.kind !== 'known' || runsLocal(snapshot))
 }
 
@@ -68,7 +66,7 @@ function isInSpiteOfRefusal(snapshot: Snapshot, { source }: Failed, { state }: V
  * Judges the process that runs, also where its kubelet was upgraded on disk since it started, and
  * where the restart that replaces it is held up.
  */
-function condemnByEvidence(situation: TargetSituation, next: Failed, health: HealthRecord): Step | undefined {
+function condemnByEvidence(situation: TargetSituation, next: JudgedConfig, health: HealthRecord): Step | undefined {
   const { snapshot } = situation
   const { running, verdicts } = snapshot
   if (running.kind !== 'known' || findByKey(verdicts, running.key) !== undefined) return undefined
@@ -81,13 +79,13 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
 }
 
 /** Whether the restart that ends this process is requested, and kubelet still stops. */
-function isMakingWay({ snapshot, unit }: TargetSituation, health: HealthRecord, failed: Failed): boolean {
+function isMakingWay({ snapshot, unit }: TargetSituation, health: HealthRecord, failed: JudgedConfig): boolean {
   const { restartDueUntilUs: dueUntilUs } = health
   const isDue = dueUntilUs !== undefined && snapshot.now.monotonicUs < dueUntilUs
   return isDue && isStartAwaited(health, unit) && !isTryOutstanding(snapshot, unit, failed)
 }
 
-function answerFailure(situation: TargetSituation, failed: Failed, failure: ConfigFailure, health: HealthRecord): Step {
+function answerFailure(situation: TargetSituation, failed: JudgedConfig, failure: ConfigFailure, health: HealthRecord): Step {
   const { snapshot, unit } = situation
   if (mayTryAgain(situation, health, failed, failure)) {
     return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
@@ -131,7 +129,7 @@ export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
  * The config that kubelet starts with next, as a candidate. A checkpoint that is lost has a content
  * that equals no other.
  */
-export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): Failed {
+export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): JudgedConfig {
   return { source, content, key: trialKey(content, unit.kubeletIdentity) }
 }
 
@@ -149,7 +147,7 @@ const AS_OTHERS_US = 4 * HOUR_US
  */
 const MOST_REQUESTS = 3
 
-export function makeVerdict(snapshot: Snapshot, failed: Failed, failure: ConfigFailure): Verdict {
+export function makeVerdict(snapshot: Snapshot, failed: JudgedConfig, failure: ConfigFailure): Verdict {
   const { key, source } = failed
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure

@@ -14,7 +14,7 @@ import type { ContentHash } from '../subject/config-source.ts'
 import { hasPassed } from '../subject/trial-key.ts'
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
-import { asCandidate, condemnFailure, type Failed, isBeingReplaced, nextInReach } from './condemn-failure.ts'
+import { asCandidate, condemnFailure, isBeingReplaced, nextInReach } from './condemn-failure.ts'
 import {
   clearAfterLongHealth,
   finishReturn,
@@ -30,7 +30,7 @@ import { prune } from './prune.ts'
 import { renameKubelet } from './rename-kubelet.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { assess, hasTarget, type Situation, standsIn, type TargetSituation } from './target.ts'
+import { assess, hasTarget, type JudgedConfig, type Situation, standsIn, type TargetSituation } from './target.ts'
 import { updateTrialBoots } from './trial.ts'
 import type { Verdict } from './verdict.ts'
 import { ASSIGNED_DAMAGED, failedLately, wait } from './wait.ts'
@@ -162,7 +162,10 @@ function answerRequest(situation: TargetSituation): Step | undefined {
  * it: that may wait for a drained node, and what an operator rejects runs on until then. undefined:
  * the request is about neither, or about local.
  */
-function findRolledBack({ snapshot, unit, target }: TargetSituation, { content }: { readonly content: ContentHash }): Failed | undefined {
+function findRolledBack(
+  { snapshot, unit, target }: TargetSituation,
+  { content }: { readonly content: ContentHash },
+): JudgedConfig | undefined {
   const { nextStart } = snapshot
   const next = nextStart.kind === 'known' ? [asCandidate(nextStart.held, unit)] : []
   return [target, ...next].find((each) => each.content === content && each.source !== 'local')

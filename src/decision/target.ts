@@ -20,10 +20,14 @@ import { findStartWait } from './rollout-turn.ts'
 import type { Ground, Snapshot } from './snapshot.ts'
 import { findVerdict, isOfResets, isSeenByHealth, type Verdict } from './verdict.ts'
 
-export interface Candidate {
+/** A config, and by its key the kubelet that it is judged on. */
+export interface JudgedConfig {
   readonly source: ConfigSource
   readonly content: ContentHash
   readonly key: TrialKey
+}
+
+export interface Candidate extends JudgedConfig {
   readonly verdict: Verdict | undefined
 }
 

@@ -6,12 +6,13 @@
  */
 
 import { healthOfRunning } from '../health/process.ts'
-import { type ConfigSource, type ContentHash, describeSource } from '../subject/config-source.ts'
+import { type ContentHash, describeSource } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { findNodePause } from './find-pause.ts'
 import type { TrialBoots } from './records.ts'
 import type { Policy, Snapshot } from './snapshot.ts'
+import type { JudgedConfig } from './target.ts'
 import { type ConfigFailure, findByKey, findSuspended, isOfResets } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
@@ -68,7 +69,7 @@ export function isSteady(snapshot: Snapshot, key: TrialKey): boolean {
 /**
  * A trial that does not end for long is not a failure of the config, but an operator should look.
  */
-export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource; content: ContentHash; key: TrialKey }): string {
+export function describeTrial(snapshot: Snapshot, target: JudgedConfig): string {
   const { health, running, now } = snapshot
   const what = describeSource(target.source)
   if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {
@@ -101,13 +102,6 @@ const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 *
 /** After the first. */
 const LATER_BOOTS_KEPT = 10
 
-/** As a candidate. */
-interface NextConfig {
-  readonly source: ConfigSource
-  readonly content: ContentHash
-  readonly key: TrialKey
-}
-
 /**
  * The record as it should be. Where another config is assigned by now, or is on trial, the former
  * one's is dropped: its next trial begins anew. A config that runs for a moment in the place of the
@@ -115,7 +109,7 @@ interface NextConfig {
  *
  * @param next what kubelet starts with next
  */
-export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: NextConfig): TrialBoots | undefined {
+export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: JudgedConfig): TrialBoots | undefined {
   const { now } = snapshot
   // The restart into it comes first.
   if (!hasStarted(snapshot, content)) return snapshot.trialBoots
