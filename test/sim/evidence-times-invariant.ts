@@ -58,7 +58,9 @@ const RULES: Readonly<Partial<Record<Behaviour, Rule>>> = {
   'not-ready': {
     kind: 'ready',
     limitUs: ({ trialUs }) => Math.min(300e6, trialUs / 2),
-    askedUs: (policy) => 5e6 + requestUs(policy),
+    // One answer shows the first report of kubelet's, and another the end of the limit, after a
+    // turn of other kinds.
+    askedUs: (policy) => 5e6 + 3 * requestUs(policy),
     ofServer: true,
     isCompared: true,
   },

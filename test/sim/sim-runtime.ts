@@ -56,6 +56,11 @@ export class SimRuntime {
     return { fromUs: this.#downFromUs, untilUs: this.#downUntilUs }
   }
 
+  /** When it last came back, after a fault or after a config had taken it down. 0: it never did. */
+  get backUs(): number {
+    return Math.max(...[this.#downUntilUs, this.#killedUntilUs].filter((us) => us <= this.#nowUs()), 0)
+  }
+
   /** A config took it down. */
   get isKilled(): boolean {
     return this.#nowUs() >= this.#killedFromUs && this.#nowUs() < this.#killedUntilUs

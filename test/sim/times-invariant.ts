@@ -86,9 +86,9 @@ export class TimesInvariant implements KubeletObserver {
     const isAfterSilent = this.#beganSilent && !this.#wasHealthy
     this.#wasHealthy = false
     this.#started = text
-    const { untilUs } = runtime.latestFault
+    const { backUs } = runtime
     // Also where a machine that was suspended restarts kubelet before the next look.
-    const isUpUnseen = untilUs > 0 && (nowUs - untilUs < this.#lookUs() + ASK_TAKES_US || untilUs >= this.#lookedUs)
+    const isUpUnseen = backUs > 0 && (nowUs - backUs < this.#lookUs() + ASK_TAKES_US || backUs >= this.#lookedUs)
     this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
     if (isAfterSilent) this.#illSinceUs = undefined
     if (startedBy !== 'systemd') this.#forget()
