@@ -50,8 +50,8 @@ export class TimesInvariant implements KubeletObserver {
   /** Of the kubelet that is ill: another one has its time again. */
   #identity = ''
   #lastUs = 0
-  /** When the latest look at the world was over. */
-  #lookedUs = 0
+  /** The latest look found the runtime silent. */
+  #sawSilence = false
   /**
    * A look found the process that runs, or ran last, healthy, and the records in /run that say so
    * were not lost since.
@@ -88,7 +88,7 @@ export class TimesInvariant implements KubeletObserver {
     this.#started = text
     const { backUs } = runtime
     // Also where a machine that was suspended restarts kubelet before the next look.
-    const isUpUnseen = backUs > 0 && (nowUs - backUs < this.#lookUs() + ASK_TAKES_US || backUs >= this.#lookedUs)
+    const isUpUnseen = backUs > 0 && (nowUs - backUs < this.#lookUs() + ASK_TAKES_US || this.#sawSilence)
     this.#beganSilent = runtime.isUsedBy(text) && (!runtime.isUp(CONTAINERD) || isUpUnseen)
     if (isAfterSilent) this.#illSinceUs = undefined
     if (startedBy !== 'systemd') this.#forget()
@@ -108,7 +108,7 @@ export class TimesInvariant implements KubeletObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
-    this.#lookedUs = this.#world.nowUs
+    this.#sawSilence = snapshot.runtimeUp === false
     this.#isBlind = this.#world.faults.readsFail || unit.kind === 'unknown'
     this.#followRecords()
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
