@@ -177,6 +177,20 @@ t.test('what goes on in a pause goes on after the agent has started it, too', as
   )
 })
 
+t.test('what had waited for its restart goes on where it had to be started after all', async (t) => {
+  const failed = [verdict(B, 'confirmed'), verdict('local', 'confirmed')]
+  const accepted = new Map([[keyOf(C), { drain: ['cgroupDriver'] }]])
+  const withdrawn = { ...wants(C), ...assignedTo(C), accepted, ...startsWith(A), lastKnownGood: hold(B), previous: hold('local') }
+  const facts = { ...withdrawn, ...judged(...failed) }
+  const started = decide({ ...facts, ...runs(B), health: health(B) })
+  t.match(started, { kind: 'restart', to: A, record: { fallback: true, goesOn: true } })
+  if (started.kind !== 'restart') return
+  const restarts = [{ ...started.record, outcome: { ok: true as const, detail: '' } }]
+  const channelState = { channel: 'label' as const, paused: { on: 'ConfigMap' as const, by: 'label' }, problem: undefined }
+  const paused = { ...facts, desired: { ...wants(C).desired, channelState }, recordedChannelState: channelState }
+  t.match(decide({ ...paused, ...runs(A), health: health(A), restarts }), { kind: 'promote' }, 'also in a pause that follows')
+})
+
 t.test('a kubelet that is down is started with what is in place, whatever the wanted config waits for', async (t) => {
   const { running } = runs(A)
   if (running?.kind !== 'known') throw new Error('it runs')
