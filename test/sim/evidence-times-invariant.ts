@@ -100,8 +100,8 @@ export class EvidenceTimesInvariant implements KubeletObserver {
   /** The process that the agent has answered. */
   #answered: string | undefined
   /**
-   * A process whose trial ended while the API server could not be asked, or so soon after a gap that
-   * nothing could be concluded: what is not known condemns nothing.
+   * A process whose trial ended while the API server could not be asked, or so soon after a gap
+   * that nothing could be concluded: what is not known condemns nothing.
    */
   #passed: string | undefined
 
