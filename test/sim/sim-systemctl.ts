@@ -8,10 +8,13 @@ export type SystemctlFault =
   /** A command is carried out, but the agent gets no answer in time. */
   | 'late'
 
+/** The agent gives a command again so long after a refusal. */
+const RETRY_US = 60e6
+
 export class SimSystemctl {
   readonly #nowUs: () => number
   #fault: SystemctlFault | undefined
-  #untilUs = 0
+  #untilUs = Number.NEGATIVE_INFINITY
 
   constructor(nowUs: () => number) {
     this.#nowUs = nowUs
@@ -25,12 +28,16 @@ export class SimSystemctl {
     return this.fault === 'down' || this.fault === 'refuses'
   }
 
+  get hasRefusedLately(): boolean {
+    return this.#fault !== 'late' && this.#nowUs() < this.#untilUs + RETRY_US
+  }
+
   fail(fault: SystemctlFault, seconds: number): void {
     this.#fault = fault
     this.#untilUs = this.#nowUs() + seconds * 1e6
   }
 
   repair(): void {
-    this.#untilUs = 0
+    this.#untilUs = Math.min(this.#untilUs, this.#nowUs())
   }
 }

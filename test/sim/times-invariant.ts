@@ -224,7 +224,7 @@ export class TimesInvariant implements KubeletObserver {
     if (agentDead || nowUs < agentFromUs || unit.isStoppedByOperator || unit.isLeftDown || this.#isPaused()) return true
     if (this.#isBlind || unit.systemctl.fault === 'down' || faults.readsFail || faults.writesFail || isUnseen(this.#world)) return true
     // What is down can be left for nothing else before systemd starts something again.
-    if (unit.systemctl.fault === 'refuses' && unit.process === undefined) return true
+    if (unit.systemctl.hasRefusedLately && unit.process === undefined) return true
     const { runtime } = unit
     return runtime.endpointOf(text) === CONTAINERD && !runtime.isUp(CONTAINERD)
   }
