@@ -181,7 +181,7 @@ t.test('what runs is compared by the version of its process, whatever is on disk
 })
 
 t.test('thresholds are compared with what this machine has left', async (t) => {
-  const files = { kubelet: `${HEAD}evictionHard: {memory.available: 99.99%}\n` }
+  const files = { kubelet: `${HEAD}evictionHard: {memory.available: 1Pi}\n` }
   const { report } = await judge(t, files, { policy: {} })
   t.match(
     report.findings.find(({ rule }) => rule === 'guard/eviction'),
@@ -190,7 +190,7 @@ t.test('thresholds are compared with what this machine has left', async (t) => {
       path: ['evictionHard', 'memory.available'],
       position: { line: 3, column: 16 },
       problem:
-        /^kubelet would evict pods at once: memory\.available is [\d.]+% \([\d.]+ [MG]iB of [\d.]+ GiB\), below evictionHard 99\.99% .*guardsOff: eviction/,
+        /^kubelet would evict pods at once: memory\.available is [\d.]+% \([\d.]+ [MG]iB of [\d.]+ GiB\), below evictionHard 1048576\.0 GiB .*guardsOff: eviction/,
     },
   )
   const off = await judge(t, files, { policy: { guardsOff: 'eviction' } })
