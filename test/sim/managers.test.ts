@@ -17,7 +17,7 @@ import { makeSchedule, type Schedule, type Timed, type WorldEvent } from './sche
 
 t.setTimeout(600_000)
 
-const SEEDS = Number(process.env.MANAGER_SEEDS ?? 30)
+const SEEDS = Number(process.env.MANAGER_SEEDS ?? 20)
 
 function makeManagerSchedule(seed: number): Schedule {
   const random = seededRandom(seed ^ 0xc9a5)
