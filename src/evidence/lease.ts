@@ -106,7 +106,10 @@ function judgeLease(view: LeaseView): KindStanding {
     return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, silentSinceUs)
   if (isLong) return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
   if (lease.provenAtUs !== undefined) return yes('kubelet renews its Lease', lease.provenAtUs)
-  if (silentUs > 0) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
+  // No trial ends before the look that shows whether kubelet renews its Lease. The API server may
+  // have been away until then, or earlier processes used up the requests.
+  const isToCome = lease.renewals === 0 && Number.isFinite(silentSinceUs)
+  if (silentUs > 0 || isToCome) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
   return unknown('not renewed twice yet')
 }
 

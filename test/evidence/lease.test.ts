@@ -46,6 +46,11 @@ t.test('a Lease that is not renewed for 1.5 times its duration, and at least for
   t.match(judge({ lease: { provenAtUs: s(7), lastUs: s(189.9) } }), { answer: 'yes', detail: 'kubelet renews its Lease', sinceUs: s(7) })
   t.match(judge({ lease: { provenAtUs: s(7) }, ...WRITE }), { answer: NO }, 'and does no longer')
   t.match(judge({ lease: { sameSinceUs: s(190) } }), { answer: 'unknown', detail: 'not renewed twice yet', isDoubtful: undefined })
+  const once = judge({ lease: { sameSinceUs: s(190), renewals: 0 } })
+  t.match(once, { answer: 'unknown', detail: 'kubelet has not renewed its Lease yet', isDoubtful: true, sinceUs: s(190) })
+  const beforeOutage = viewWith({ lease: { sameSinceUs: s(190), renewals: 0 } })
+  const { reachableSinceUs: _, ...process } = beforeOutage.process
+  t.match(LEASE.judge({ ...beforeOutage, process }), { isDoubtful: undefined }, 'nothing waits for an API server that is away')
 })
 
 t.test('the time begins when kubelet has to renew it, and could', async (t) => {
