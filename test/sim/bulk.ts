@@ -12,7 +12,7 @@ import { runParts } from './pool.ts'
 
 const SEEDS_AT_ONCE = 20
 /** Runs between two lines that say how far it is. */
-const TOLD_EVERY = 10_000
+const TOLD_EVERY = 2000
 
 const { values } = parseArgs({
   options: {
