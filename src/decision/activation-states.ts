@@ -206,14 +206,15 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const isLocals = isPutBack(snapshot, unit) && (mustLeave || !isRunning(situation))
     // A config that waited for its restart, and is wanted no longer, may never have run.
     const isOther = running.kind === 'known' && running.content !== next.content
-    const isNoCandidate = !candidates.some(({ content }) => content === next.content)
-    const isWithdrawn = mustLeave && isOther && isNoCandidate
+    const isCandidate = candidates.some(({ content }) => content === next.content)
+    const isWithdrawn = mustLeave && isOther && !isCandidate
     const refuge = verdict !== undefined || isLost || isLocals || isWithdrawn ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
     // As a stand-in for what is assigned, local is not the administrator's alone.
     const fallback = mustLeave || next.source === 'local'
-    // A config that is a fallback for no other goes on in its own right, whatever is wanted then.
-    const inPlace = { ...target, ...next, verdict, fallback, goesOn: target.goesOn || isWithdrawn }
+    // No candidate is no fallback either: a pause that comes later is no reason to leave it.
+    const goesOn = target.goesOn || (!isCandidate && verdict === undefined)
+    const inPlace = { ...target, ...next, verdict, fallback, goesOn }
     // Kubelet could not start from a checkpoint that is lost.
     if (isLost || findStartWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     const decision = decideRestart(snapshot, unit, inPlace)

@@ -88,7 +88,10 @@ export const isRestartRecord = shape({
   atUs: isNumber,
   target: isTrialKey,
   fallback: isFlag,
-  /** Nothing has failed: the config goes on while the assigned one waits, or was refused. */
+  /**
+   * The config goes on in its own right while the assigned one waits, or was refused: `Target`. So
+   * does one that is no fallback, and was in place when the node had to leave what ran.
+   */
   goesOn: optional(isFlag),
   /**
    * The restart is no fallback, and exempt from the hourly limit all the same. See
