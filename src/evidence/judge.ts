@@ -168,7 +168,9 @@ export function isObserved(snapshot: Snapshot): boolean {
   // A config that failed before, and is not wanted any more, had nothing that could be brought
   // back.
   const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
-  return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
+  // A fallback shows by a whole trial of health that it works: see `isBroughtBack`.
+  const sinceUs = Math.max(running.startedAtUs, healthOfRunning(snapshot)?.healthySinceUs ?? running.startedAtUs)
+  return isSuspected && (target.atFault || now.monotonicUs - sinceUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
 /**

@@ -191,6 +191,11 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly judge: (view: View<Process, Before>) => KindStanding
   /** Only a write of the agent's own tells more. */
   readonly needsWrite?: (view: View<Process, Before>, nowUs: number) => boolean
+  /**
+   * A trial does not end before the next look. At its end, that is granted beyond the requests of
+   * the trial.
+   */
+  readonly awaitsLook?: (view: View<Process, Before>) => boolean
   readonly contact?: (process: Process) => Contact
   /**
    * Whether a no is damage that no restart undoes. Absent: it never is. Present: the kind says no

@@ -73,6 +73,7 @@ export const LEASE = {
   fold: (answer, { process, atUs, wallMs }) => ({ lease: foldLease(process.lease, answer, atUs, wallMs) }),
   judge: judgeLease,
   needsWrite,
+  awaitsLook,
   contact: ({ lease }) => ({ isAsked: lease !== undefined, isKnowable: lease?.resourceVersion !== undefined, isMade: false }),
 } as const satisfies Contract<LeaseAnswer | NoAnswer, Shaped<typeof SEEN>, object, Process>
 
@@ -106,11 +107,22 @@ function judgeLease(view: LeaseView): KindStanding {
     return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, silentSinceUs)
   if (isLong) return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
   if (lease.provenAtUs !== undefined) return yes('kubelet renews its Lease', lease.provenAtUs)
-  // No trial ends before the look that shows whether kubelet renews its Lease. The API server may
-  // have been away until then, or earlier processes used up the requests.
-  const isToCome = lease.renewals === 0 && Number.isFinite(silentSinceUs)
-  if (silentUs > 0 || isToCome) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
+  if (silentUs > 0 || awaitsLook(view)) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
   return unknown('not renewed twice yet')
+}
+
+/**
+ * Whether a Lease that was never renewed was not looked at for long enough to say why. In a trial of
+ * hours, requests are so far apart that none tells, the API server may have been away until now, or
+ * earlier processes used up the requests. Nothing waits for an API server that is away.
+ */
+function awaitsLook(view: LeaseView): boolean {
+  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
+  if (lease?.resourceVersion === undefined || lease.problem !== '' || lease.renewals > 0) return false
+  const silentSinceUs = findSilence(view, lease)
+  if (!Number.isFinite(silentSinceUs)) return false
+  const isLong = lease.lastUs - silentSinceUs >= silenceLimitUs(lease)
+  return !isLong || (writtenAtUs >= silentSinceUs && !isWithin(writtenAtUs, silentSinceUs, lease))
 }
 
 /**

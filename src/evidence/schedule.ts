@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
- * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two
- * writes of the annotation come on top, and the Lease once before a claim in a rollout.
+ * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. A
+ * Lease that was not renewed by the end of the trial is looked at some more times. Two writes of the
+ * annotation come on top, and the Lease once before a claim in a rollout.
  */
 
 import { findNodePause } from '../decision/find-pause.ts'
@@ -276,7 +277,9 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
-  const isGranted = (question: Question) => affordable.includes(question) || isAskedAfterPause(question, snapshot, view)
+  const isAwaited = (question: Question) => nowUs >= findLastLook(snapshot, view) && CONTRACTS[question].awaitsLook?.(view) === true
+  const isGranted = (question: Question) =>
+    affordable.includes(question) || isAwaited(question) || isAskedAfterPause(question, snapshot, view)
   return wanted.filter((question) => !paid.includes(question) || isGranted(question))
 }
 

@@ -102,6 +102,20 @@ t.test('a config that cuts kubelet off the API server is rolled back, although k
   t.ok(world.unit.healthy)
 })
 
+t.test('in a trial of hours too, a config with which kubelet does not renew its Lease is rolled back', async (t) => {
+  const world = await worldOn(A)
+  world.policy = { ...world.policy, trialUs: 180 * MINUTE_US }
+  const isOfServer = ({ question }: { question: string }) => ['lease', 'node', 'pods'].includes(question)
+  const before = world.evidence.asked.filter(isOfServer).length
+  world.want(B)
+  answerOn(world, [B], 'lease', lease('1'))
+  const untilUs = world.nowUs + 190 * MINUTE_US
+  while (verdictOn(world, B) === undefined && world.nowUs < untilUs) await world.run(5 * SECOND_US)
+  t.match(verdictOn(world, B), { reason: 'evidence', evidence: 'lease' })
+  const requests = world.evidence.asked.filter(isOfServer).length - before
+  t.ok(requests <= 17, `${requests} requests`)
+})
+
 t.test('an API server that takes no writes condemns nothing, and promotes nothing that never reached it', async (t) => {
   const world = await worldOn(A)
   world.want(B)

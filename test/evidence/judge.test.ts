@@ -27,6 +27,7 @@ import {
   keyOf,
   LOCAL_EVERYWHERE,
   MINUTE_US,
+  NOW_US,
   POLICY,
   runs,
   runsNothing,
@@ -152,6 +153,10 @@ t.test('which process is asked for evidence', async (t) => {
   const provisional = judged(verdict(B, 'provisional'))
   const fallback = (startedAgoUs: number, facts: Partial<Snapshot> = {}) =>
     fallenBack({ ...provisional, ...runs(A, { startedAgoUs }), ...facts })
+  const { running } = runs(A, { startedAgoUs: 2 * trialUs })
+  if (running?.kind !== 'known') throw new Error('it runs')
+  const healthySinceUs = NOW_US - 1.5 * trialUs + 1
+  const process = { ...running, wasHealthy: true, healthySinceUs, unhealthySinceUs: undefined, exits: 0 }
   const all = judged(verdict(A, 'provisional'), verdict(B, 'provisional'), verdict('local', 'confirmed'))
   const confirmed = judged(verdict(B, 'confirmed'))
   const worse = judged(verdict(A, 'confirmed'), verdict(B, 'confirmed'), verdict('local', 'confirmed'))
@@ -169,6 +174,7 @@ t.test('which process is asked for evidence', async (t) => {
     ['a fallback that has just started', true, fallback(1)],
     ['a fallback for less than one and a half trials', true, fallback(1.5 * trialUs - 1)],
     ['a fallback for one and a half trials', false, fallback(1.5 * trialUs)],
+    ['a fallback that was healthy for less than that', true, fallback(2 * trialUs, { health: health(A, { process }) })],
     ['a fallback that is proven to be better', false, fallback(1, judged(verdict(B, 'confirmed')))],
     ['a fallback on which the node rests, as all have failed', true, fallback(9 * trialUs, all)],
   ]

@@ -53,6 +53,24 @@ t.test('a Lease that is not renewed for 1.5 times its duration, and at least for
   t.match(LEASE.judge({ ...beforeOutage, process }), { isDoubtful: undefined }, 'nothing waits for an API server that is away')
 })
 
+t.test('a Lease that was never renewed is looked at until the looks tell why', async (t) => {
+  const awaits = (lease: Partial<LeaseSeen>, facts: Facts = {}) =>
+    LEASE.awaitsLook(viewWith({ lease: { renewals: 0, sameSinceUs: s(130), ...lease }, ...facts }))
+  t.equal(awaits({ lastUs: s(130) }), true, 'it was read once')
+  t.equal(awaits({ lastUs: s(189.9) }), true)
+  t.equal(awaits({ lastUs: s(190) }), false, 'for as long as a no takes')
+  t.equal(awaits({ lastUs: s(190) }, { writtenAt: 100 }), false, 'the agent did not write meanwhile')
+  t.equal(awaits({ lastUs: s(190) }, { writtenAt: 140 }), true, 'it wrote too early')
+  t.equal(awaits({ lastUs: s(190) }, { writtenAt: 171 }), true, 'it wrote a moment ago')
+  t.equal(awaits({ lastUs: s(190) }, { writtenAt: 160 }), false, 'which is a no')
+  t.equal(awaits({ lastUs: s(400) }, { reachableSince: 400 }), true, 'nobody knows whether the API server was up meanwhile')
+  t.equal(awaits({ lastUs: s(110), sameSinceUs: s(10) }), true, 'the start deadline is not over')
+  t.equal(awaits({ lastUs: s(130), renewals: 1 }), false, 'it was renewed')
+  t.equal(awaits({ lastUs: s(130), problem: '404' }), false, 'there is none')
+  t.equal(awaits({ lastUs: s(130) }, { renewsFrom: Number.POSITIVE_INFINITY }), false, 'kubelet is not healthy')
+  t.equal(LEASE.awaitsLook(viewWith({})), false, 'it was never read')
+})
+
 t.test('the time begins when kubelet has to renew it, and could', async (t) => {
   const since = (facts: Facts) => LEASE.judge(viewWith({ lease: { lastUs: s(400), ...facts.lease }, ...facts })).sinceUs
   t.equal(since({ writtenAt: 300, lease: { sameSinceUs: 0, lastUs: s(400) } }), s(120), 'its start deadline is over')

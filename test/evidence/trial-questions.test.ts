@@ -130,6 +130,11 @@ t.test('shortly before the end of a trial, all is asked once more', async (t) =>
   const spent = { requests: 10, answeredUs: everyQuestion(at(570)) }
   t.equal(listRequests(onTrial(579.9, spent, 0)).length, 0)
   t.equal(listRequests(onTrial(580, spent, 0)).length, 1, 'there is something left for that')
+  const readOnce = { resourceVersion: '1', sameSinceUs: at(540), ...LEASE, lastUs: at(540) }
+  const overspent = { ...spent, requests: 99, answeredUs: everyQuestion(at(540)), reachableSinceUs: NOW_US }
+  t.same(listRequests(onTrial(580, { ...overspent, lease: readOnce }, 0)), ['lease'], 'the Lease of which nothing is known in any case')
+  t.same(listRequests(onTrial(579.9, { ...overspent, lease: readOnce }, 0)), [], 'not before')
+  t.same(listRequests(onTrial(580, { ...overspent, lease: { ...readOnce, renewals: 1 } }, 0)), [], 'nor if it was renewed')
 })
 
 t.test('while kubelet is not healthy, the end of the trial is not in sight', async (t) => {
