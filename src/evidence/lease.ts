@@ -112,9 +112,9 @@ function judgeLease(view: LeaseView): KindStanding {
 }
 
 /**
- * Whether a Lease that was never renewed was not looked at for long enough to say why. In a trial of
- * hours, requests are so far apart that none tells, the API server may have been away until now, or
- * earlier processes used up the requests. Nothing waits for an API server that is away.
+ * Whether a Lease that was never renewed was not looked at for long enough to say why. In a trial
+ * of hours, requests are so far apart that none tells, the API server may have been away until now,
+ * or earlier processes used up the requests. Nothing waits for an API server that is away.
  */
 function awaitsLook(view: LeaseView): boolean {
   const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process

@@ -2,8 +2,8 @@
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
  * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. A
- * Lease that was not renewed by the end of the trial is looked at some more times. Two writes of the
- * annotation come on top, and the Lease once before a claim in a rollout.
+ * Lease that was not renewed by the end of the trial is looked at some more times. Two writes of
+ * the annotation come on top, and the Lease once before a claim in a rollout.
  */
 
 import { findNodePause } from '../decision/find-pause.ts'
