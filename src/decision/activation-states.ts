@@ -212,7 +212,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     if (refuge !== undefined) return refuge
     // As a stand-in for what is assigned, local is not the administrator's alone.
     const fallback = mustLeave || next.source === 'local'
-    // No candidate is no fallback either: a pause that comes later is no reason to leave it.
+    // Only a candidate can be a fallback. Any other config goes on, also in a later pause.
     const goesOn = target.goesOn || (!isCandidate && verdict === undefined)
     const inPlace = { ...target, ...next, verdict, fallback, goesOn }
     // Kubelet could not start from a checkpoint that is lost.

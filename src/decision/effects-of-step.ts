@@ -7,7 +7,7 @@
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
 
-import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
+import { listUncompared, listUnknownEvidence } from '../evidence/judge.ts'
 import { expectAnotherTry, expectStart } from '../health/fold.ts'
 import { type ConfigSource, describeSource, type HeldSource, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
@@ -225,7 +225,7 @@ const EFFECTS: EffectsOf = {
   prove: ({ key }, snapshot) => [
     // Also where an earlier trial of it left another answer.
     ...mark(snapshot, contentOfKey(key), {
-      proved: isEvidenceKnown(snapshot),
+      proved: listUnknownEvidence(snapshot).length === 0,
       ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
     }),
     put('proven', { key }),

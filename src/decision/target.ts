@@ -37,7 +37,7 @@ export interface Target extends Candidate {
   /**
    * A fallback that runs already: the assigned config was refused, waits for its turn in a rollout,
    * or its checkpoint is gone, which is no reason to leave what runs. Its trial and its promotion
-   * go on.
+   * go on. The same of what is no candidate, and is started since it is in place.
    */
   readonly goesOn: boolean
   /** Everything else failed too. The node rests on this target: nothing is condemned any more. */

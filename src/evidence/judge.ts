@@ -38,6 +38,8 @@ const DETAIL_BYTES = 600
 const NOTHING = unknown('nothing was asked about this process')
 /** For how long a fallback is asked: what it does not bring back by then, it does not. */
 const FALLBACK_TRIALS = 1.5
+/** Long enough for the looks of a minute that tell of a Lease why kubelet does not renew it. */
+const AWAITED_US = 120e6
 
 /** One finding for each kind that is not switched off. */
 export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
@@ -168,9 +170,7 @@ export function isObserved(snapshot: Snapshot): boolean {
   // A config that failed before, and is not wanted any more, had nothing that could be brought
   // back.
   const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
-  // A fallback shows by a whole trial of health that it works: see `isBroughtBack`.
-  const sinceUs = Math.max(running.startedAtUs, healthOfRunning(snapshot)?.healthySinceUs ?? running.startedAtUs)
-  return isSuspected && (target.atFault || now.monotonicUs - sinceUs < FALLBACK_TRIALS * policy.trialUs)
+  return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
 /**
@@ -220,9 +220,17 @@ export function isOfPause({ evidence }: Snapshot, question: Question | undefined
 /** The evidence that a trial still waits for when its time is over. Empty: it has passed. */
 function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
-  const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
+  const open = required.filter(({ kind, answer, isDoubtful }) => answer === 'no' || isDoubtful || isAwaited(snapshot, kind))
   const held = isVouchedFor(snapshot) ? open.filter(({ isUncompared }) => !isUncompared) : open
   return held.length > 0 ? held : listMissingContact(snapshot, required)
+}
+
+/** Whether a trial waits for the next looks of that kind, for a while after its time is over. */
+export function isAwaited(snapshot: Snapshot, kind: EvidenceKind): boolean {
+  const view = viewEvidence(snapshot)
+  if (view === undefined || contractOf(kind)?.awaitsLook?.(view) !== true) return false
+  const trial = measureHealth(snapshot, view.process.key)
+  return trial !== undefined && trial.elapsedUs - snapshot.policy.trialUs < AWAITED_US
 }
 
 /**
@@ -240,17 +248,10 @@ export function listUncompared(snapshot: Snapshot): readonly EvidenceKind[] {
 }
 
 /**
- * Whether all evidence that is required is known, and says yes. A trial may pass without: what
- * cannot be read holds nothing up. But it proves nothing to other nodes.
- */
-export function isEvidenceKnown(snapshot: Snapshot): boolean {
-  return listUnknownEvidence(snapshot).length === 0
-}
-
-/**
- * The evidence that a proof still needs. Static pods and pods are compared with those that ran
- * before. Where nothing ran before, the config cannot have lost anything, and the other evidence
- * proves it.
+ * The required evidence that does not say yes, and that a proof still needs. A trial may pass
+ * without: what cannot be read holds nothing up, but proves nothing to other nodes. Static pods and
+ * pods are compared with those that ran before. Where nothing ran before, the config cannot have
+ * lost any, and the other evidence proves it.
  */
 export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')

@@ -191,10 +191,7 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly judge: (view: View<Process, Before>) => KindStanding
   /** Only a write of the agent's own tells more. */
   readonly needsWrite?: (view: View<Process, Before>, nowUs: number) => boolean
-  /**
-   * A trial does not end before the next look. At its end, that is granted beyond the requests of
-   * the trial.
-   */
+  /** The next looks tell more. A trial waits for them for a while, and they are always granted. */
   readonly awaitsLook?: (view: View<Process, Before>) => boolean
   readonly contact?: (process: Process) => Contact
   /**

@@ -107,20 +107,21 @@ function judgeLease(view: LeaseView): KindStanding {
     return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, silentSinceUs)
   if (isLong) return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
   if (lease.provenAtUs !== undefined) return yes('kubelet renews its Lease', lease.provenAtUs)
-  if (silentUs > 0 || awaitsLook(view)) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
+  if (silentUs > 0) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
   return unknown('not renewed twice yet')
 }
 
 /**
  * Whether a Lease that was never renewed was not looked at for long enough to say why. In a trial
  * of hours, requests are so far apart that none tells, the API server may have been away until now,
- * or earlier processes used up the requests. Nothing waits for an API server that is away.
+ * or earlier processes used up the requests. Nothing waits for an API server that is away, nor for
+ * the start deadline.
  */
 function awaitsLook(view: LeaseView): boolean {
-  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
+  const { lease, sinceUs, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease?.resourceVersion === undefined || lease.problem !== '' || lease.renewals > 0) return false
   const silentSinceUs = findSilence(view, lease)
-  if (!Number.isFinite(silentSinceUs)) return false
+  if (!Number.isFinite(silentSinceUs) || lease.lastUs < sinceUs + view.policy.startDeadlineUs) return false
   const isLong = lease.lastUs - silentSinceUs >= silenceLimitUs(lease)
   return !isLong || (writtenAtUs >= silentSinceUs && !isWithin(writtenAtUs, silentSinceUs, lease))
 }

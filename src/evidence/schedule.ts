@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
- * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. A
- * Lease that was not renewed by the end of the trial is looked at some more times. Two writes of
- * the annotation come on top, and the Lease once before a claim in a rollout.
+ * API server at most 13 requests, the baseline included, 2 more where the Node is Unknown, and 5
+ * more where a Lease was not renewed by the end of the trial. Two writes of the annotation come on
+ * top, and the Lease once before a claim in a rollout.
  */
 
 import { findNodePause } from '../decision/find-pause.ts'
@@ -15,7 +15,7 @@ import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
-import { isJudged, isOfPause, viewEvidence } from './judge.ts'
+import { isAwaited, isJudged, isOfPause, viewEvidence } from './judge.ts'
 import {
   ALL_CONTRACTS,
   API_QUESTIONS,
@@ -55,6 +55,8 @@ const PER_LATER_TRIAL = 4
 /** For a Node that was seen Unknown. */
 const FOR_UNKNOWN = 2
 const SHORTEST_GAP_US = 1e6
+/** Between two looks beyond the requests of a trial. */
+const AWAITED_GAP_US = 15e6
 interface Due {
   readonly questions: readonly Question[]
   /** Only a write of the agent's own tells why a Lease is not renewed. */
@@ -277,9 +279,10 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
-  const isAwaited = (question: Question) => nowUs >= findLastLook(snapshot, view) && CONTRACTS[question].awaitsLook?.(view) === true
+  const isNeeded = (question: Question) =>
+    nowUs >= Math.max(findLastLook(snapshot, view), lastUs(question) + AWAITED_GAP_US) && isAwaited(snapshot, CONTRACTS[question].kind)
   const isGranted = (question: Question) =>
-    affordable.includes(question) || isAwaited(question) || isAskedAfterPause(question, snapshot, view)
+    affordable.includes(question) || isNeeded(question) || isAskedAfterPause(question, snapshot, view)
   return wanted.filter((question) => !paid.includes(question) || isGranted(question))
 }
 

@@ -190,8 +190,8 @@ t.test('what had waited for its restart goes on where it had to be started after
   const paused = { ...facts, desired: { ...wants(C).desired, channelState }, recordedChannelState: channelState }
   t.match(decide({ ...paused, ...runs(A), health: health(A), restarts }), { kind: 'promote' }, 'also in a pause that follows')
   t.match(decide({ ...facts, ...crashing(B) }), { kind: 'restart', to: A, record: { goesOn: true } }, 'also where nothing runs')
-  const isFailed = { ...facts, ...judged(...failed, verdict(A, 'confirmed')), ...runs(B), health: health(B) }
-  t.match(decide(isFailed), { kind: 'restart', to: A, record: { goesOn: undefined } }, 'but not what has failed itself')
+  const failedToo = { ...facts, ...judged(...failed, verdict(A, 'confirmed')), ...runs(B), health: health(B) }
+  t.match(decide(failedToo), { kind: 'restart', to: A, record: { goesOn: undefined } }, 'but not what has failed itself')
 })
 
 t.test('a kubelet that is down is started with what is in place, whatever the wanted config waits for', async (t) => {

@@ -166,7 +166,7 @@ check('lease', [
   ['the agent cannot write either', 'unknown', { seen: SILENT }],
   ['the agent could write only before', 'unknown', { seen: SILENT, writtenAt: 100 }],
   ['no renewal for less than that', 'doubtful', { seen: [...SILENT.slice(0, 3), [170, lease('1')]], writtenAt: 150 }],
-  ['no renewal before the start deadline', 'doubtful', { seen: SILENT.slice(0, 3), writtenAt: 60 }],
+  ['no renewal before the start deadline', 'unknown', { seen: SILENT.slice(0, 3), writtenAt: 60 }],
   ['the node was suspended all the while, and kubelet with it', 'doubtful', { seen: SILENT, writtenAt: 150, snapshot: healthySince(175) }],
   [
     'so it was, and the health port is off',
@@ -248,7 +248,7 @@ check('lease', [
   ],
   [
     'seen for the first time long after the API server came back: what was before is not known',
-    'doubtful',
+    'unknown',
     {
       seen: [
         [0, unreachable('lease')],

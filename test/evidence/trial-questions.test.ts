@@ -135,6 +135,9 @@ t.test('shortly before the end of a trial, all is asked once more', async (t) =>
   t.same(listRequests(onTrial(580, { ...overspent, lease: readOnce }, 0)), ['lease'], 'the Lease of which nothing is known in any case')
   t.same(listRequests(onTrial(579.9, { ...overspent, lease: readOnce }, 0)), [], 'not before')
   t.same(listRequests(onTrial(580, { ...overspent, lease: { ...readOnce, renewals: 1 } }, 0)), [], 'nor if it was renewed')
+  const answeredUs = { ...everyQuestion(at(540)), lease: at(570) }
+  t.same(listRequests(onTrial(584.9, { ...overspent, answeredUs, lease: readOnce }, 0)), [], 'nor if it was read a moment ago')
+  t.same(listRequests(onTrial(585, { ...overspent, answeredUs, lease: readOnce }, 0)), ['lease'])
 })
 
 t.test('while kubelet is not healthy, the end of the trial is not in sight', async (t) => {

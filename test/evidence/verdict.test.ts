@@ -30,6 +30,7 @@ t.test('what a trial waits for when its time is over', async (t) => {
     ['lease is enough', [], { seen: [...LEASE, [10, refused('node')]] }],
     ['a Lease is there and was not renewed twice', ['lease', 'ready'], { seen: LEASE.slice(0, 2) }],
     ['the Node is Ready, and the Lease was read once', ['lease'], { seen: [READY, [590, lease('1')]] }],
+    ['the same for two minutes, in which it could not be read again', [], { seen: [READY, [590, lease('1')]], now: 720 }],
     ['the Node is Ready, and the Lease was renewed once', [], { seen: [READY, ...LEASE.slice(0, 2)] }],
     ['the Node is there and was not reported', ['lease', 'ready'], { seen: [[5, node('True', { reportedAt: -50, answeredAt: 5 })]] }],
     [
