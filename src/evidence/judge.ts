@@ -227,8 +227,9 @@ function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
 
 /** Whether a trial waits for the next looks of that kind, for a while after its time is over. */
 export function isAwaited(snapshot: Snapshot, kind: EvidenceKind): boolean {
-  const view = viewEvidence(snapshot)
-  if (view === undefined || contractOf(kind)?.awaitsLook?.(view) !== true) return false
+  const awaitsLook = contractOf(kind)?.awaitsLook
+  const view = awaitsLook && viewEvidence(snapshot)
+  if (view === undefined || awaitsLook?.(view) !== true) return false
   const trial = measureHealth(snapshot, view.process.key)
   return trial !== undefined && trial.elapsedUs - snapshot.policy.trialUs < AWAITED_US
 }
