@@ -95,19 +95,17 @@ function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer
 }
 
 function judgeLease(view: LeaseView): KindStanding {
-  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
+  const { lease } = view.process
   if (lease === undefined) return unknown('not read yet')
   if (lease.problem !== '') return unknown(lease.problem)
-  const silentSinceUs = findSilence(view, lease)
-  const silentUs = lease.lastUs - silentSinceUs
-  const isLong = silentUs >= silenceLimitUs(lease)
-  const detail = `kubelet did not renew its Lease for ${Math.round(silentUs / 1e6)} s, while the agent could write to the API server`
-  if (isLong && isWithin(writtenAtUs, silentSinceUs, lease)) return no(detail, silentSinceUs)
-  if (isLong && writtenAtUs >= silentSinceUs)
-    return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, silentSinceUs)
-  if (isLong) return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
+  const { sinceUs, lastsUs, tells } = classifySilence(view, lease)
+  const detail = `kubelet did not renew its Lease for ${Math.round(lastsUs / 1e6)} s, while the agent could write to the API server`
+  if (tells === 'kubelet') return no(detail, sinceUs)
+  if (tells === 'kubelet-or-server')
+    return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, sinceUs)
+  if (tells === 'nothing') return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
   if (lease.provenAtUs !== undefined) return yes('kubelet renews its Lease', lease.provenAtUs)
-  if (silentUs > 0) return doubtful('kubelet has not renewed its Lease yet', silentSinceUs)
+  if (lastsUs > 0) return doubtful('kubelet has not renewed its Lease yet', sinceUs)
   return unknown('not renewed twice yet')
 }
 
@@ -118,12 +116,24 @@ function judgeLease(view: LeaseView): KindStanding {
  * the start deadline.
  */
 function awaitsLook(view: LeaseView): boolean {
-  const { lease, sinceUs, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
+  const { lease, sinceUs } = view.process
   if (lease?.resourceVersion === undefined || lease.problem !== '' || lease.renewals > 0) return false
-  const silentSinceUs = findSilence(view, lease)
-  if (!Number.isFinite(silentSinceUs) || lease.lastUs < sinceUs + view.policy.startDeadlineUs) return false
-  const isLong = lease.lastUs - silentSinceUs >= silenceLimitUs(lease)
-  return !isLong || (writtenAtUs >= silentSinceUs && !isWithin(writtenAtUs, silentSinceUs, lease))
+  if (lease.lastUs < sinceUs + view.policy.startDeadlineUs) return false
+  const silence = classifySilence(view, lease)
+  return Number.isFinite(silence.sinceUs) && (silence.tells === 'too-short' || silence.tells === 'kubelet-or-server')
+}
+
+/** For how long kubelet has not renewed its Lease at the last sample, and who that tells of. */
+function classifySilence(view: LeaseView, lease: LeaseSeen) {
+  const { writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
+  const sinceUs = findSilence(view, lease)
+  const lastsUs = lease.lastUs - sinceUs
+  const isWritten = writtenAtUs >= sinceUs
+  // One outage of the API server, whenever it began and ended, leaves a kubelet that is well the
+  // time to renew its Lease: before the write, or after it.
+  const isWithin = writtenAtUs >= sinceUs + slackUs(lease) && writtenAtUs <= lease.lastUs - slackUs(lease)
+  const tells = lastsUs < silenceLimitUs(lease) ? 'too-short' : isWithin ? 'kubelet' : isWritten ? 'kubelet-or-server' : 'nothing'
+  return { sinceUs, lastsUs, tells } as const
 }
 
 /**
@@ -156,14 +166,6 @@ function needsWrite(view: LeaseView, nowUs: number): boolean {
   // A Lease that was never renewed is in doubt before the next sample, which then decides.
   const isInDoubt = lease.lastUs >= fromUs || (lease.renewals === 0 && nowUs >= fromUs + AWAITED_SAMPLE_US)
   return isInDoubt && writtenAtUs < fromUs
-}
-
-/**
- * One outage of the API server, whenever it began and ended, leaves a kubelet that is well the time
- * to renew its Lease: before the write, or after it.
- */
-function isWithin(writtenAtUs: number, silentSinceUs: number, lease: LeaseSeen): boolean {
-  return writtenAtUs >= silentSinceUs + slackUs(lease) && writtenAtUs <= lease.lastUs - slackUs(lease)
 }
 
 /** Within that, kubelet renews its Lease: it does so each quarter of the duration. */
