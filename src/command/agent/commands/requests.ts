@@ -126,8 +126,8 @@ export const rollbackCommand: NodeCommand = {
     'Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with the first of ' +
     'last-known-good, previous and local that has not failed. The agent does not use the config again until its content, ' +
     'kubelet or the flags of kubelet change, or until retry. In a rollout that is not finished this is a veto, which by default ' +
-    'halts the rollout for all nodes, and which retry does not remove: the command asks first. To take only this node off the ' +
-    'config, use reset.',
+    'halts the rollout for all nodes, and which retry does not remove: the command asks first. So it does where only a local config is left that kubelet refuses. To ' +
+    'take only this node off the config, use reset.',
   options: [YES],
   examples: [
     ['rollback', 'reject a config that looks healthy to the agent'],
@@ -148,6 +148,13 @@ async function rollBack(context: CommandContext, line: CommandLine): Promise<Exi
         `rollout for all nodes, and retry does not take it back. On this node, ${effect}. To take off this node alone, use reset.\n`,
     )
     await demandConsent(context, line, `Roll back ${found.name}, and tell its rollout that it failed here?`)
+  }
+  const refusal = next?.source === 'local' ? await findRefusal(context) : undefined
+  if (refusal !== undefined) {
+    terminal.err(
+      `This kubelet refuses its local config, and nothing else is left to fall back to, so kubelet would stay down: ${refusal}\n`,
+    )
+    await demandConsent(context, line, `Roll back ${found.name} all the same?`)
   }
   requestWriter.requestRollback(found.content)
   terminal.out(`Requested to roll back ${found.name}: ${effect}.\n`)

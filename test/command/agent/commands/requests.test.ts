@@ -129,6 +129,26 @@ t.test('rollback asks where it halts the rollout of the fleet', async (t) => {
   t.match(await roll(knowing(true), 'no'), { code: 0, asked: 0, actions, err: '' }, 'nobody else is affected')
 })
 
+t.test('rollback asks where kubelet refuses the local config that is left', async (t) => {
+  const path = '/var/lib/kubelet/config.yaml'
+  const roll = async (
+    maxPods: string,
+    options: Readonly<Record<string, string>> = {},
+    lastKnownGood: Snapshot['lastKnownGood'] = LOCAL,
+  ) => {
+    const text = `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: ${maxPods}\n`
+    const context = { readLocalConfig: async () => ({ kind: 'found', path, text }) as const, ask: async () => 'no' as const }
+    const node = fakeNode({ snapshot: following(source('7'), { lastKnownGood }), context })
+    const code = await execute(rollbackCommand, node, options)
+    return { code, actions: node.actions, err: node.err() }
+  }
+  const actions = ['roll back content-7']
+  t.match(await roll('many'), { code: 1, actions: [], err: /refuses its local config.*stay down: .*maxPods.*\n.*nothing was changed/ })
+  t.match(await roll('many', { yes: 'true' }), { code: 0, actions, err: /refuses its local config/ })
+  t.match(await roll('many', {}, held(source('6'))), { code: 0, actions, err: '' }, 'last-known-good is left')
+  t.match(await roll('110'), { code: 0, actions, err: '' }, 'kubelet takes it')
+})
+
 t.test('rollback refuses a config that it cannot identify', async (t) => {
   const refusals = {
     'nothing to roll back': snapshot(),
