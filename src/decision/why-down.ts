@@ -51,8 +51,9 @@ function findActivity(unit: KnownUnit, past: Past): 'stopped' | 'exited' | 'left
   if (down.barred !== undefined) return 'stopped'
   // Never started in this boot, or forgotten by systemd.
   if (invocationId === '') return 'stopped'
-  // Whoever ended a start that was under way wants the unit down.
-  if (own?.outcome?.ok === true && own.atUs >= inactiveEnterUs) return 'stopped'
+  // Whoever ended a start that was under way wants the unit down. A restart of a unit that was down
+  // by then started nothing.
+  if (own?.failed === true && own.outcome?.ok === true && own.atUs >= inactiveEnterUs) return 'stopped'
   // A stop takes time: the unit is inactive some time after it has ceased to be active, or to wait
   // for its restart.
   if (inactiveEnterUs > 0 && activeExitUs === inactiveEnterUs && activeExitUs >= mainExitUs) return 'exited'

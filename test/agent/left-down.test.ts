@@ -207,6 +207,17 @@ t.test('a kubelet that ends without an error under Restart=on-failure', async (t
   t.match([...again.records.verdicts().values()][0]?.detail, /kubelet exited [23] times/)
 })
 
+t.test('also where it ends between the look at it and the restart, which then starts nothing', async (t) => {
+  const world = await promoted({ restart: 'on-failure' })
+  world.want(B)
+  await world.until('activate')
+  world.advance(20_000)
+  world.unit.endCleanly()
+  world.advance(20_000)
+  await world.run(3 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+})
+
 t.test('how long the agent waits before it starts it again is held against no config', async (t) => {
   const world = await promoted({ restart: 'on-failure' })
   world.unit.dependencyFails = true

@@ -41,6 +41,8 @@ interface Facts {
   readonly ok?: boolean
   /** Nobody knows what became of the request. */
   readonly unanswered?: boolean
+  /** It was a start of a unit that systemd had given up. */
+  readonly failed?: boolean
   /** No answer came in time. */
   readonly late?: boolean
   readonly invocationBefore?: string
@@ -57,6 +59,7 @@ function seen({
   ownUs,
   ok = true,
   unanswered = false,
+  failed = false,
   late,
   invocationBefore = INVOCATION,
   first = 0,
@@ -66,7 +69,7 @@ function seen({
 }: Facts) {
   const known = unit({ activity: 'stopped', invocationId, nRestarts, down: { ...STOPPED, ...down } })
   const outcome = unanswered ? undefined : { ok, detail: '', mayBeTaken: late }
-  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome })]
+  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, failed, outcome })]
   const record = noHealth ? undefined : health(A, { firstNRestarts: first, lastNRestarts: first, takenDownOf, ...facts })
   const past = { health: record, restarts: own, now: { bootId: BOOT } }
   const explained = explainDown(known, past)
@@ -123,8 +126,10 @@ t.test('its process ended by itself', async (t) => {
   for (const own of [{ ownUs: BEFORE_US }, { ownUs: LATER_US, unanswered: true }])
     t.match(seen({ down: CLEAN, ...own }), { activity: 'exited' }, 'nobody has canceled that start')
   t.match(seen({ down: { ...CLEAN, activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 } }), { activity: 'stopped' }, 'it was never active')
-  t.match(seen({ down: CLEAN, ownUs: LATER_US }), { activity: 'stopped' }, 'a person has canceled the start')
-  t.match(seen({ down: CLEAN, ownUs: LATER_US, ok: false }), { activity: 'exited' }, 'systemd refused the start')
+  const start = { down: CLEAN, ownUs: LATER_US, failed: true }
+  t.match(seen(start), { activity: 'stopped' }, 'a person has canceled the start')
+  t.match(seen({ ...start, ok: false }), { activity: 'exited' }, 'systemd refused the start')
+  t.match(seen({ ...start, failed: false }), { activity: 'exited' }, 'a restart of a unit that was down started nothing')
   t.match(seen({ down: { ...CLEAN, dependencyFailedUs: NOW_US }, ownUs: LATER_US }), { activity: 'left-down', own: true })
 })
 
