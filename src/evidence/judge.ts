@@ -38,7 +38,7 @@ const DETAIL_BYTES = 600
 const NOTHING = unknown('nothing was asked about this process')
 /** For how long a fallback is asked: what it does not bring back by then, it does not. */
 const FALLBACK_TRIALS = 1.5
-/** Long enough for the looks of a minute that tell of a Lease why kubelet does not renew it. */
+/** Long enough for the looks that tell of a Lease why kubelet does not renew it. */
 const AWAITED_US = 120e6
 
 /** One finding for each kind that is not switched off. */
@@ -256,7 +256,8 @@ export function listUncompared(snapshot: Snapshot): readonly EvidenceKind[] {
  */
 export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
-  return startedFromNothing(snapshot) ? open.filter(({ kind, answer }) => answer === 'no' || !isOfPods(kind)) : open
+  const isOpen = ({ kind, answer, isUncompared }: EvidenceFinding) => answer === 'no' || isUncompared || !isOfPods(kind)
+  return startedFromNothing(snapshot) ? open.filter(isOpen) : open
 }
 
 /** A kind that says no only of pods that ran before. */
