@@ -271,9 +271,10 @@ function isSlowLately({ unknownUs = 0 }: NodeSeen, lease: LeaseSeen | undefined)
 
 /**
  * Whether it is known that the Node was not Ready before: under local or a promoted config, or
- * since before any other config was here. A Node that is Unknown has that time by another clock.
+ * since before any other config was here. A Node that was Unknown may have been Ready before that,
+ * and one that is Unknown has that time by another clock.
  */
 function wasNotReady({ baseline, notReadyByMs }: ReadyView, { ready, transitionMs }: NodeSeen): boolean {
-  if (baseline?.ofPromoted === true && baseline.ready !== undefined) return true
+  if (baseline?.ofPromoted === true && (baseline.ready === 'False' || baseline.ready === ready)) return true
   return ready === 'False' && transitionMs !== undefined && notReadyByMs !== undefined && transitionMs < notReadyByMs
 }

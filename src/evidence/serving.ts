@@ -60,6 +60,7 @@ const isServingBefore = shape({
   /** undefined: the port was not reachable. */
   status: optional(isNumber),
   user: optional(isText),
+  isSilent: optional(isFlag),
 })
 const TAKEN = { serving: optional(isServingBefore) }
 export type ServingTaken = Shaped<typeof TAKEN>
@@ -85,13 +86,15 @@ export const SERVING = {
   gapUs: ({ process, policy: { trialUs } }) => (process.serving?.status === 403 ? trialUs / 10 : Math.min(10e6, trialUs / 20)),
   take(answer) {
     if (answer.kind === 'not-asked') return {}
-    return { serving: answer.kind === 'answered' ? { status: answer.status, user: answer.user } : {} }
+    return { serving: keep(answer) }
   },
   /**
    * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
-   * cmd/kubelet/app/server.go). Right after a boot it is asked again while the restart waits.
+   * cmd/kubelet/app/server.go). Right after a boot it is asked again while the restart waits. So it
+   * is while kubelet does not reach the API server.
    */
-  isTooEarly: (answer, { healthyUs }) => answer.kind === 'no-tls' && healthyUs < SERVES_WITHIN_US,
+  isTooEarly: (answer, { healthyUs }) =>
+    answer.kind !== 'not-asked' && (asksServer(keep(answer)) || (answer.kind === 'no-tls' && healthyUs < SERVES_WITHIN_US)),
   fold(answer, { process, atUs, wallMs }) {
     const servingTaken = answer.kind === 'not-asked' && answer.isStrangers === true ? answer.detail : undefined
     return { servingTaken, serving: foldServing(process.serving, answer, atUs, wallMs) }
@@ -100,11 +103,16 @@ export const SERVING = {
   judge: judgeServing,
   carry: ({ serving }) => ({ serving }),
   join: (earlier, later, isPromoted) => ({
-    serving: [earlier.serving, later.serving].find(isKnownUser) ?? (isPromoted ? earlier : later).serving,
+    serving: [earlier.serving, later.serving].find(knowsNode) ?? (isPromoted ? earlier : later).serving,
   }),
   /** A closed TLS port is asked again while a restart waits; for a claim it is an answer. */
   isAnswered: ({ serving }) => serving !== undefined,
 } as const satisfies Contract<ServingAnswer | NotAsked, Shaped<typeof SEEN>, ServingTaken, Process>
+
+function keep(answer: ServingAnswer): NonNullable<ServingTaken['serving']> {
+  if (answer.kind === 'answered') return { status: answer.status, user: answer.user }
+  return answer.kind === 'no-tls' && answer.isSilent === true ? { isSilent: true } : {}
+}
 
 /** undefined: it was not asked. */
 function foldServing(
@@ -153,15 +161,18 @@ export function judgeServing({ process, baseline, policy, servesFromUs = Number.
   if (servingTaken !== undefined) return doubtful(servingTaken)
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
-  const isDemoted = isKnownUser(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS
-  if (isKnownUser(serving) && !isDemoted) return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
-  const detail = describe(serving, isDemoted)
-  const isStranger = serving.status === 401 || isDemoted
+  // Under a config on trial, only what was well is known.
+  const was = baseline?.ofPromoted === true ? before : undefined
+  if (knowsNode(serving) || (isAnonymous(serving) && was !== undefined && isAnonymous(was)))
+    return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
+  const detail = describe(serving)
+  const isStranger = serving.status === 401 || isAnonymous(serving)
   if (isStranger && serving.isOutdated === true) return unknown(`${detail}; the certificate has run out, or is not valid yet`)
   if (isStranger && process.unauthorizedUs !== undefined) return unknown(`${detail}; the API server refuses it, too`)
   if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
-  if (!isKnownUser(before)) {
-    const isKnown = before !== undefined && baseline?.ofPromoted === true
+  if (before === undefined || !knowsNode(before)) {
+    // A port that waited for the API server shows nothing else of how it was.
+    const isKnown = was !== undefined && (!asksServer(was) || asksServer(serving))
     return isKnown ? unknown(`${detail}; it was no otherwise before`) : uncompared(detail)
   }
   if (serving.noCertificate === true)
@@ -189,7 +200,7 @@ export function needsServersWord(serving: ServingSeen): boolean {
 /**
  * Whether the answer of the port depends on the API server, which kubelet asks about each request.
  */
-function asksServer({ status, isSilent }: ServingSeen): boolean {
+function asksServer({ status, isSilent }: Pick<ServingSeen, 'status' | 'isSilent'>): boolean {
   return isSilent === true || (status !== undefined && status >= 500)
 }
 
@@ -200,13 +211,18 @@ function wasServerUp({ lastUs, serverUpSinceUs }: ServingSeen): boolean {
   return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US
 }
 
-function isKnownUser(answer: ServingTaken['serving']): boolean {
-  return answer?.status === 403 || answer?.status === 200
+function isAnonymous({ user }: Pick<ServingSeen, 'user'>): boolean {
+  return user === ANONYMOUS
 }
 
-function describe({ status, detail, noCertificate }: ServingSeen, isDemoted: boolean): string {
+function knowsNode(answer: ServingTaken['serving']): boolean {
+  return answer !== undefined && (answer.status === 403 || answer.status === 200) && !isAnonymous(answer)
+}
+
+function describe(serving: ServingSeen): string {
+  const { status, detail, noCertificate } = serving
   if (noCertificate === true) return "kubelet's TLS port has no certificate yet"
-  if (isDemoted) return "kubelet's TLS port no longer knows the node's certificate and takes the agent for an anonymous user"
+  if (isAnonymous(serving)) return "kubelet's TLS port no longer knows the node's certificate and takes the agent for an anonymous user"
   if (status === undefined) return `kubelet's TLS port does not answer: ${detail}`
   if (status === 401) return "kubelet's TLS port no longer knows the node's certificate (HTTP 401)"
   return `kubelet's TLS port answers ${detail}`

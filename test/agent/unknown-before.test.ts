@@ -157,6 +157,56 @@ t.test('an API server that is too busy to answer delays the restart, for a minut
   t.same(world.record('last-known-good'), A)
 })
 
+t.test('what the API server kept kubelet from showing is not how the node was before', async (t) => {
+  const silent: SeenFact = { question: 'serving', answer: { kind: 'no-tls', detail: 'no answer in time', isSilent: true } }
+  for (const waiting of [serving(500), silent])
+    for (const [seconds, held] of [
+      [12, false],
+      [120, true],
+    ] as const) {
+      const world = await worldWhereBHarms('serving')
+      const wantedUs = world.nowUs
+      const isBusy = (nowUs: number) => nowUs < wantedUs + seconds * SECOND_US
+      world.evidence.answer('node', (nowUs) => (isBusy(nowUs) ? busy : ANSWERS_WELL.node(nowUs)))
+      world.evidence.answer('serving', (nowUs) => (isOnB(world) ? serving(401) : isBusy(nowUs) ? waiting : serving(403)))
+      await startB(world)
+      await world.run(TRIAL_US)
+      t.same(world.record('last-known-good'), A)
+      t.match(verdicts(world), held ? [] : [{ source: B, evidence: 'serving' }])
+    }
+  for (const ready of ['Unknown', 'absent'] as const) {
+    const world = await worldWhereBHarms('ready')
+    const wantedUs = world.nowUs
+    world.evidence.answer('node', (nowUs) => {
+      const ms = Math.floor(nowUs / 1000)
+      if (isOnB(world)) return notReady(nowUs)
+      return nowUs < wantedUs ? ANSWERS_WELL.node(nowUs) : node(ready, { reportedAtMs: ms, serverMs: ms })
+    })
+    await startB(world)
+    const wait = await world.run(TRIAL_US)
+    t.match(wait, { phase: 'in-trial', detail: /not known/ }, ready)
+    t.same(world.record('last-known-good'), A)
+  }
+})
+
+t.test('a port that takes the node for an anonymous user is no yes where it is not known how it was before', async (t) => {
+  const anonymous: SeenFact = { question: 'serving', answer: { kind: 'answered', status: 403, user: 'system:anonymous' } }
+  for (const next of [B, C]) {
+    const world = await worldWhereBHarms('serving')
+    world.evidence.answer('serving', () => (world.startedWith === textOf(A) ? serving(403) : anonymous))
+    await startB(world)
+    await world.run(15 * SECOND_US)
+    world.forgetRun()
+    world.disk.unlink('/state/meta/baseline')
+    world.restartAgent()
+    await world.run(20 * SECOND_US)
+    world.want(next)
+    await world.run(TRIAL_US)
+    t.equal(await world.running(), textOf(next))
+    t.same(world.record('last-known-good'), A)
+  }
+})
+
 t.test('a config that came while the API server was too busy all the time is held, until a person says so', async (t) => {
   const world = await worldWhereBHarms('ready')
   const wantedUs = world.nowUs

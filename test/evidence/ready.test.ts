@@ -63,6 +63,7 @@ t.test('a Node that was not Ready before', async (t) => {
   t.match(judge({ node }, without({ ready: 'False', ofPromoted: true })), WAS)
   t.match(judge({ node }, without({ ready: 'False' })), UNCOMPARED, 'a config on trial may have done that')
   t.match(judge({ node }, without({ ofPromoted: true })), UNCOMPARED, 'nobody asked')
+  t.match(judge({ node }, without({ ready: 'Unknown', ofPromoted: true })), UNCOMPARED, 'it may have been Ready before that')
   t.match(judge({ node }, { baseline: undefined }), UNCOMPARED)
   t.match(judge({ node }, { baseline: undefined, notReadyByMs: 1001 }), WAS, 'since before any config came that was not promoted')
   t.match(judge({ node }, { baseline: undefined, notReadyByMs: 1000 }), UNCOMPARED)
@@ -154,7 +155,8 @@ t.test('how often the Node is read', async (t) => {
   t.equal(gap({ node: PROVEN, serving: { ...serving, status: 403 } }), s(300))
   t.equal(gap({ node: PROVEN, serving: { ...serving, status: 404 } }), s(300), 'that is the fault of the port')
   const anonymous = { ...serving, status: 403, user: 'system:anonymous' }
-  t.equal(gap({ node: PROVEN, serving: anonymous }), s(300), 'as before')
+  const asBefore = { ...READY_BEFORE, serving: anonymous, ofPromoted: true as const }
+  t.equal(READY.gapUs(viewWith({ node: PROVEN, serving: anonymous }, { baseline: asBefore })), s(300), 'as before')
   const baseline = { ...READY_BEFORE, serving: { status: 403, user: 'system:node:node-1' } }
   t.equal(READY.gapUs(viewWith({ node: PROVEN, serving: anonymous }, { baseline })), s(30))
 })

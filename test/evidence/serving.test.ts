@@ -33,9 +33,6 @@ t.test('what the port answers', async (t) => {
     answer: NO,
     detail: "kubelet's TLS port no longer knows the node's certificate and takes the agent for an anonymous user",
   })
-  t.match(judge(demoted, { baseline: { ...KNOWN, serving: demoted } }), { answer: 'yes' }, 'as before')
-  t.match(judge(demoted, { baseline: { ...KNOWN, serving: { status: 401 } } }), { answer: 'yes' }, 'it did not know the node before either')
-  t.match(judge(demoted, { baseline: undefined }), { answer: 'yes' })
   t.match(judge({ ...NO_TLS, noCertificate: true }), {
     ...DOUBT,
     detail: "kubelet's TLS port has no certificate yet; its CertificateSigningRequest has to be approved (serverTLSBootstrap)",
@@ -99,6 +96,22 @@ t.test('a port that did not know the node before', async (t) => {
   t.match(judge({}, was(undefined, true)), UNCOMPARED, 'nobody asked')
   t.match(judge({}, { baseline: undefined }), UNCOMPARED)
   t.match(judge({}, was({ status: 200 })), { answer: NO })
+  const anonymous = { status: 403, user: ANONYMOUS }
+  t.match(judge(anonymous, was(anonymous, true)), { answer: 'yes' }, 'as before')
+  t.match(judge(anonymous, was({ status: 401 }, true)), WAS)
+  t.match(judge(anonymous, was(anonymous)), UNCOMPARED, 'a config on trial may have done that')
+  t.match(judge(anonymous, { baseline: undefined }), UNCOMPARED)
+  t.match(judge({}, was(anonymous, true)), WAS)
+})
+
+t.test('a port that waited for the API server before shows nothing else of how it was', async (t) => {
+  const silent = { ...NO_TLS, isSilent: true, serverUpSinceUs: s(120) }
+  for (const serving of [{ status: 500 }, { isSilent: true }]) {
+    const was = { baseline: { ...BASELINE, serving, ofPromoted: true as const } }
+    for (const seen of [{}, { status: 403, user: ANONYMOUS }, NO_TLS]) t.match(judge(seen, was), { isUncompared: true })
+    for (const seen of [{ status: 500 }, { status: 503 }, silent])
+      t.match(judge(seen, was), { ...UNKNOWN, detail: /; it was no otherwise before$/ }, 'as before')
+  }
 })
 
 t.test('which answers take the word of the API server', async (t) => {
@@ -175,6 +188,7 @@ t.test('what a baseline keeps of the port', async (t) => {
   const take = (answer: Parameters<typeof SERVING.take>[0]) => SERVING.take(answer)
   t.strictSame(take(answered(403, NODE)), { serving: { status: 403, user: NODE } })
   t.strictSame(take(CLOSED), { serving: {} })
+  t.strictSame(take(SILENT), { serving: { isSilent: true } })
   t.strictSame(take(UNAPPROVED), { serving: {} })
   t.strictSame(take({ kind: 'not-asked', detail: '' }), {})
   const early = (answer: ServingAnswer, healthySeconds: number) =>
@@ -182,6 +196,8 @@ t.test('what a baseline keeps of the port', async (t) => {
   t.equal(early(CLOSED, 1.9), true)
   t.equal(early(CLOSED, 2), false)
   t.equal(early(UNAPPROVED, 0), false)
+  for (const waits of [SILENT, answered(500), answered(503)]) t.equal(early(waits, 900), true, 'kubelet does not reach the API server')
+  t.equal(early(answered(404), 0), false)
   t.equal(SERVING.isAnswered({ serving: {} }), true)
   t.equal(SERVING.isAnswered({}), false)
 })
@@ -193,5 +209,6 @@ t.test('which of two baselines counts', async (t) => {
   t.same(join({ status: 401 }, { status: 200 }, true), { status: 200 })
   t.same(join({ status: 401 }, { status: 500 }, true), { status: 401 })
   t.same(join({ status: 401 }, { status: 500 }, false), { status: 500 })
+  t.same(join({ status: 403, user: ANONYMOUS }, { status: 403, user: NODE }, true), { status: 403, user: NODE })
   t.strictSame(SERVING.carry({ serving: { status: 401 } }), { serving: { status: 401 } })
 })
