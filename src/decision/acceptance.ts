@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The answer of preflight about a config, and whether it still counts. Pure. */
 
+import { needsStart } from '../health/sample.ts'
 import { type ConfigSource, isOther } from '../subject/config-source.ts'
 import { hasPassed } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isLocalAssigned } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
@@ -52,11 +54,13 @@ function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, resul
 /**
  * Whether kubelet may be restarted with local without preflight: it runs that already, it is not
  * well with what it runs, or an operator forces it. Where local stands in for what failed, kubelet
- * waits for it.
+ * waits for it. A kubelet that is only about to start, as after a boot, may be well with what is in
+ * place.
  */
-export function needsNoCheck(snapshot: Snapshot): boolean {
+export function needsNoCheck(snapshot: Snapshot, { activity }: KnownUnit): boolean {
   const { running, requests } = snapshot
   if (!isLocalAssigned(snapshot) || requests.force === true) return true
+  if (running.kind === 'none') return needsStart(activity) || hasFailed(snapshot)
   if (running.kind !== 'known' || isOther(running.content)) return true
   return !isWorthKeeping(snapshot)
 }

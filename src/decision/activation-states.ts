@@ -112,10 +112,10 @@ function start(situation: TargetSituation): ReturnType<State> {
  */
 function check(wiring: ReadyWiring): State {
   return (situation) => {
-    const { snapshot, target } = situation
+    const { snapshot, unit, target } = situation
     const { source, key, fallback } = target
     if (isRunning(situation) || isAccepted(snapshot, target, isActivated(situation))) return activate(wiring)
-    if (source === 'local' && (needsNoCheck(snapshot) || isRefused(snapshot, target))) return activate(wiring)
+    if (source === 'local' && (needsNoCheck(snapshot, unit) || isRefused(snapshot, target))) return activate(wiring)
     const what = describeSource(source)
     if (!fallback && snapshot.preflightPending.has(key))
       return leave(wiring, 'preflight', `${what} is being checked before kubelet gets it`)

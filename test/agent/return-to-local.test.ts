@@ -3,7 +3,7 @@ import t from 'tap'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { A, B, C, MINUTE_US, SECOND_US, UPGRADED_KUBELET } from '../decision/snapshots.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld, WELL } from './small-world.ts'
 
 const KINDS = ['env', 'file', 'drop-in'] as const
@@ -171,7 +171,7 @@ t.test('where preflight cannot judge it is asked for 10 minutes, and then local 
   t.equal(await world.running(), 'local')
 })
 
-t.test('a local config that is not there is refused, one that cannot be read is asked for again', async (t) => {
+t.test('a local config that is not there is refused', async (t) => {
   const gone = await promoted()
   gone.disk.unlink('/var/lib/kubelet/config.yaml')
   gone.want('local')
@@ -186,10 +186,36 @@ t.test('an operator forces a local config that is refused, and the node goes bac
   world.requests = { ...world.requests, hold: 'local' }
   await world.run(MINUTE_US)
   t.equal(await world.running(), ran, 'not without force')
+  world.behave('local', CRASHES)
+  const before = restarts(world)
   world.requests = { ...world.requests, force: true }
-  await world.run(MINUTE_US)
-  t.equal(await world.running(), 'local')
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), ran)
+  t.equal(restarts(world), before + 2, 'there and back')
 })
+
+for (const activation of KINDS)
+  t.test(`${activation}: a kubelet that is about to start is not started with a local config that is refused`, async (t) => {
+    for (const stop of [
+      (world: SmallWorld) => world.reboot(),
+      (world: SmallWorld) => world.unit.kill(),
+      (world: SmallWorld) => {
+        world.kubeletIdentity = UPGRADED_KUBELET
+        world.reboot()
+      },
+    ]) {
+      const world = await promoted({ activation })
+      await world.run(5 * MINUTE_US)
+      const [ran, count] = [await world.running(), restarts(world)]
+      refuse(world, LOCAL_TEXT)
+      world.behave('local', CRASHES)
+      stop(world)
+      world.want('local')
+      await world.run(5 * MINUTE_US)
+      t.same([await world.running(), restarts(world)], [ran, count])
+      t.equal(shown(world).wait.phase, 'refused')
+    }
+  })
 
 t.test('a reset does not restart kubelet without limit for a local config that keeps changing and failing', async (t) => {
   const world = await promoted()

@@ -71,7 +71,9 @@ t.test('a return to local is judged, unless nothing is lost by it', async (t) =>
   t.match(returns(), { kind: 'preflight', source: 'local' })
   t.match(returns({ requests: { hold: 'local', rollback: undefined, retry: false, force: true } }), unjudged, 'an operator forces it')
   t.match(returns(judged(verdict(A, 'provisional'))), unjudged, 'what runs has failed')
-  t.match(returns(runsNothing('stopped')), unjudged, 'nothing runs')
+  t.match(returns(runsNothing('failed')), unjudged, 'kubelet is down')
+  for (const activity of ['stopped', 'queued', 'auto-restart'] as const)
+    t.match(returns(runsNothing(activity)), { kind: 'preflight', source: 'local' }, `${activity}: it may be well at its next start`)
   const { running, unit } = runs(A)
   const ofOthers = { unit, running: { ...running, content: nameOther('/etc/kubelet.yaml'), key: 'other@kubelet' } } as Partial<Snapshot>
   t.match(returns(ofOthers), unjudged, 'an administrator started kubelet with a config of no record')
