@@ -6,9 +6,9 @@
 
 import { findEvidenceFailure } from '../evidence/judge.ts'
 import { isExcuseUsedUp } from '../health/excuse.ts'
-import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
 import { findFailure } from '../health/failure.ts'
 import type { HealthRecord } from '../health/fold.ts'
+import { KUBELETS_OF_NO_UPGRADE } from '../health/recurring-exits.ts'
 import { needsStart } from '../health/sample.ts'
 import { isStartAwaited } from '../health/starts.ts'
 import { describeSource, type HeldSource, nameLost } from '../subject/config-source.ts'

@@ -6,7 +6,7 @@
 
 import { isBroughtBack } from '../evidence/judge.ts'
 import { isExcused } from '../health/excuse.ts'
-import { longestLifeOnTrialUs } from '../health/exits.ts'
+import { longestLifeOnTrialUs } from '../health/recurring-exits.ts'
 import { type HeldSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'

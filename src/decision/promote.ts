@@ -2,7 +2,7 @@
 /** How far a trial is, and the rules for one that has passed. Pure. */
 
 import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.ts'
-import { outlivesTrials } from '../health/exits.ts'
+import { outlivesTrials } from '../health/recurring-exits.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { isLocalAssigned } from './left.ts'

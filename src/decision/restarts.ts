@@ -6,8 +6,8 @@
  * observed, never assumed. Pure.
  */
 import { RUNTIME_EXCUSE_US } from '../health/excuse.ts'
-import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
 import type { HealthRecord } from '../health/fold.ts'
+import { KUBELETS_OF_NO_UPGRADE } from '../health/recurring-exits.ts'
 import { needsStart } from '../health/sample.ts'
 import { isOther, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'

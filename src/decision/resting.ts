@@ -3,7 +3,7 @@
  * The waits of a node that runs its target (on trial, settled, or fallen back), or that keeps what
  * runs although its next start uses another config. Pure.
  */
-import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
+import { countRecurringExits, describeRecurringExits } from '../health/recurring-exits.ts'
 import { isFailing } from '../health/sample.ts'
 import { describeSource } from '../subject/config-source.ts'
 import { hasPassed } from '../subject/trial-key.ts'

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The exits of kubelet that nobody requested: which are new, whom they are charged to, and the
- * latest of them. The latest show a crash loop that is slower than a trial, in which each process
- * stays healthy for long enough to be promoted. Pure.
+ * latest of them. `recurring-exits.ts` says what the latest show. Pure.
  */
 import { contentOfKey, isTrialKey, type TrialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
-import { HOUR_US } from '../values/durations.ts'
 import { isFlag, isNumber, isText, listOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Excuse, type Excused, mayLackRuntime } from './excuse.ts'
 import type { Illness } from './illness.ts'
@@ -15,19 +13,12 @@ import type { Process, ProcessHealth } from './process.ts'
 import { hasEnded, type SampleHealth } from './sample.ts'
 import type { Starts } from './starts.ts'
 
-/**
- * The window of exits. Only the time in which kubelet starts with the config counts, not that of
- * another one.
- */
-const WINDOW_US = 24 * HOUR_US
-/** This many exits within the window are a failure. No more are kept of one config. */
-const EXITS_THAT_FAIL = 10
+/** This many exits of one config within a day are a failure. */
+export const EXITS_THAT_FAIL = 10
+/** So many exits of one config are kept: enough to fail on each of two kubelets. */
+const MOST_EXITS = 2 * EXITS_THAT_FAIL
 /** The exits of so many configs are kept. */
 const MOST_CONFIGS = 8
-/** Nobody upgrades a kubelet so often within a few minutes. */
-export const KUBELETS_OF_NO_UPGRADE = 3
-/** This many exits are worth a warning. */
-const EXITS_THAT_WARN = 5
 
 /** One exit of kubelet that was not requested. */
 const isKubeletExit = shape({
@@ -214,7 +205,7 @@ export function isStartRefused(
   return activity === 'failed' && startLimitHit === true && !hasExited
 }
 
-type Log = Pick<Starts & Exits, 'recentExits' | 'subject'>
+export type ExitLog = Pick<Starts & Exits, 'recentExits' | 'subject'>
 
 /** Adds the exits that are new, and charged to the config. */
 export function logExits(
@@ -245,75 +236,13 @@ export function logExits(
 /** The latest exits of each config by itself: the exits of another must not push its own out. */
 function keepLatest(exits: readonly KubeletExit[]): readonly KubeletExit[] {
   const newestFirst = exits.toReversed()
-  const keys = [...new Set(newestFirst.map(({ key }) => key))].slice(0, MOST_CONFIGS)
-  const kept = new Set(keys.flatMap((key) => newestFirst.filter((exit) => exit.key === key).slice(0, EXITS_THAT_FAIL)))
+  const contents = [...new Set(newestFirst.map(({ key }) => contentOfKey(key)))].slice(0, MOST_CONFIGS)
+  const kept = new Set(contents.flatMap((content) => newestFirst.filter(({ key }) => contentOfKey(key) === content).slice(0, MOST_EXITS)))
   return exits.filter((exit) => kept.has(exit))
 }
 
 /** Since the last look, kubelet would have started with the subject, and with no other config. */
-export function ageExits({ recentExits = [], subject }: Log, sinceUs: number): readonly KubeletExit[] {
-  return recentExits.map((exit) => (exit.key === subject ? exit : { ...exit, awayUs: (exit.awayUs ?? 0) + sinceUs }))
-}
-
-/**
- * Rule 24: the exits of what kubelet starts with next within the window, so many that they tell
- * something.
- */
-export function countRecurringExits(record: Log & Pick<Illness, 'healthySinceUs'>, nowUs: number): RecurringExits | undefined {
-  const recent = listRecent(record, nowUs)
-  const exits = recent.length
-  const isOver = record.healthySinceUs !== undefined && (recent.at(-1)?.atUs ?? 0) < record.healthySinceUs
-  return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL, isOver }
-}
-
-/**
- * Whether the processes of what kubelet starts with next live for as long as a trial, and exit
- * then, so often that another trial would show nothing.
- */
-export function outlivesTrials(record: Log, nowUs: number, { trialUs }: Pick<HealthPolicy, 'trialUs'>): boolean {
-  const late = listRecent(record, nowUs).filter(({ startedAtUs, atUs }) => startedAtUs !== undefined && atUs - startedAtUs >= trialUs)
-  return late.length >= EXITS_THAT_WARN
-}
-
-/**
- * How long the longest-lived process of the subject ran of those that exited on trial, within an
- * hour of their start. Another has to outlive it before its health says anything of other configs.
- */
-export function longestLifeOnTrialUs(record: Log, nowUs: number, { trialUs }: Pick<HealthPolicy, 'trialUs'>): number {
-  const lives = listRecent(record, nowUs).map(({ atUs, startedAtUs = atUs }) => atUs - startedAtUs)
-  return Math.max(0, ...lives.filter((lifeUs) => lifeUs < Math.min(trialUs, HOUR_US)))
-}
-
-function listRecent({ recentExits = [], subject }: Log, nowUs: number): readonly KubeletExit[] {
-  return recentExits.filter(({ key, atUs, awayUs = 0 }) => key === subject && nowUs - atUs - awayUs < WINDOW_US)
-}
-
-/**
- * How often kubelet has exited in a row with the content that it starts with next, as one kubelet
- * after another: something that counts as its identity, such as an environment file, differs at
- * each start. A few upgrades never look like that.
- *
- * @returns 0: not so often that it is a crash loop
- */
-export function countVaryingExits({ recentExits = [], subject }: Log, nowUs: number, { crashLimit, trialUs }: HealthPolicy): number {
-  const own = recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
-  const isNext = ({ atUs }: KubeletExit, index: number) => (own[index + 1]?.atUs ?? nowUs) - atUs < trialUs
-  const inARow = own.slice(own.findLastIndex((exit, index) => !isNext(exit, index)) + 1)
-  const kubelets = new Set(inARow.map(({ key }) => key)).size
-  return inARow.length >= crashLimit && kubelets >= KUBELETS_OF_NO_UPGRADE ? inARow.length : 0
-}
-
-interface RecurringExits {
-  readonly exits: number
-  readonly failed: boolean
-  /**
-   * Kubelet has become healthy after the last of them. The failure was seen then, and what was
-   * concluded from it has been dropped since, or lost.
-   */
-  readonly isOver: boolean
-}
-
-/** For messages. */
-export function describeRecurringExits({ exits }: { readonly exits: number }): string {
-  return `kubelet exited ${exits}${exits >= EXITS_THAT_FAIL ? ' or more' : ''} times within 24 hours`
+export function ageExits({ recentExits = [], subject }: ExitLog, sinceUs: number): readonly KubeletExit[] {
+  const content = contentOfKey(subject)
+  return recentExits.map((exit) => (contentOfKey(exit.key) === content ? exit : { ...exit, awayUs: (exit.awayUs ?? 0) + sinceUs }))
 }

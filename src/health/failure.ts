@@ -6,11 +6,12 @@
 import { contentOfKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { isExcused, isExcuseUsedUp } from './excuse.ts'
-import { countRecurringExits, countVaryingExits, describeRecurringExits, isStartRefused } from './exits.ts'
+import { isStartRefused } from './exits.ts'
 import type { HealthRecord } from './fold.ts'
 import { isOutOfLoop } from './illness.ts'
 import { areLatestAlike, mayBeNodes, withLastWords } from './last-words.ts'
 import type { HealthPolicy } from './looks.ts'
+import { countRecurringExits, countVaryingExits, describeRecurringExits } from './recurring-exits.ts'
 import type { HealthSample } from './sample.ts'
 import { isStartAwaited } from './starts.ts'
 
@@ -57,9 +58,9 @@ function findExits(
   if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
     return failByExits(record, `systemd gave kubelet up: ${unit.summary}`, record.exits)
   const recurring = countRecurringExits(record, nowUs)
-  return recurring?.failed === true && !recurring.isOver
-    ? { ...failByExits(record, describeRecurringExits(recurring), recurring.exits), recurring: true }
-    : undefined
+  if (recurring?.failed !== true || recurring.isOver) return undefined
+  const failure = failByExits(record, describeRecurringExits(recurring), recurring.exits)
+  return { ...failure, recurring: true, ...(recurring.isVarying && { anyKubelet: true }) }
 }
 
 /** @param counted how many of the latest exits make the failure */

@@ -87,6 +87,15 @@ for (const written of ['before', 'after'] as const) {
   }
 }
 
+t.test('it is left for good where each process outlives a trial, and not tried on the next kubelet', async (t) => {
+  const world = await changed({ healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 11 * MINUTE_US })
+  await world.runVarying(4 * HOUR_US, () => world.count('rolled-back') > 0)
+  t.match([...world.records.verdicts().values()].at(-1), { source: B, reason: 'crash-loop', anyKubelet: true })
+  await world.runVarying(5 * HOUR_US)
+  t.equal(world.startedWith, textOf(A))
+  t.ok(world.count('rolled-back') <= 4, 'it is tried again with growing pauses')
+})
+
 /** As long as kubelet is started with B, the container runtime is down. */
 class KillingWorld extends VaryingWorld {
   override async pass(): Promise<Step> {

@@ -2,18 +2,15 @@
 /** The log of exits: ten of each config, however they alternate. */
 import t from 'tap'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
+import { ageExits, isStartRefused, type KubeletExit, logExits } from '../../src/health/exits.ts'
+import { expectStart, forgetExits, type HealthRecord } from '../../src/health/fold.ts'
 import {
-  ageExits,
   countRecurringExits,
   countVaryingExits,
   describeRecurringExits,
-  isStartRefused,
-  type KubeletExit,
-  logExits,
   longestLifeOnTrialUs,
   outlivesTrials,
-} from '../../src/health/exits.ts'
-import { expectStart, forgetExits, type HealthRecord } from '../../src/health/fold.ts'
+} from '../../src/health/recurring-exits.ts'
 import { trialKey } from '../../src/subject/trial-key.ts'
 import {
   A,
@@ -51,8 +48,8 @@ function countOf(content: string, log: readonly KubeletExit[], healthySinceUs?: 
 
 t.test('two configs that alternate in a slow crash loop both reach the limit', async (t) => {
   const log = exitInTurn(...Array.from({ length: 10 }, () => ['a', 'b']).flat())
-  t.strictSame(countOf('a', log), { exits: 10, failed: true, isOver: false })
-  t.strictSame(countOf('b', log), { exits: 10, failed: true, isOver: false })
+  t.strictSame(countOf('a', log), { exits: 10, failed: true, isOver: false, isVarying: false })
+  t.strictSame(countOf('b', log), { exits: 10, failed: true, isOver: false, isVarying: false })
 })
 
 t.test('the window is 24 hours in which kubelet starts with that config (rule 24)', async (t) => {
@@ -62,6 +59,19 @@ t.test('the window is 24 hours in which kubelet starts with that config (rule 24
   t.equal(countAfter(log, 30 * HOUR_US), undefined)
   t.match(countAfter(ageExits({ recentExits: log, subject: keyOf('b') }, 20 * HOUR_US), 30 * HOUR_US), { exits: 10, failed: true })
   t.equal(countAfter(ageExits({ recentExits: log, subject: keyOf('a') }, 20 * HOUR_US), 30 * HOUR_US), undefined)
+})
+
+t.test('exits of one kubelet after the other count by content, where each start makes another', async (t) => {
+  const log = (...kubelets: readonly number[]) =>
+    kubelets.map((kubelet, minute) => ({ key: trialKey('a', `k-${kubelet}`), invocationId: '', atUs: NOW_US + minute * MINUTE_US }))
+  const count = (...kubelets: readonly number[]) => {
+    const exits = log(...kubelets)
+    return countRecurringExits({ ...health(A), subject: exits.at(-1)?.key ?? '', recentExits: exits }, NOW_US + HOUR_US)
+  }
+  t.match(count(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), { exits: 10, failed: true, isVarying: true })
+  t.match(count(0, 1, 2, 3, 4), { exits: 5, failed: false, isVarying: true })
+  t.equal(count(0, 0, 0, 0, 0, 0, 0, 1, 1, 1), undefined, 'an upgrade')
+  t.match(count(0, 0, 0, 1, 1, 2, 2, 2, 2, 2), { exits: 5, isVarying: false }, 'two upgrades')
 })
 
 t.test('a record without exits has none that could age', async (t) => {
@@ -75,9 +85,9 @@ t.test('a kubelet that became healthy after the last exit is not condemned for t
   t.match(countOf('a', log, lastUs + 1), { failed: true, isOver: true })
 })
 
-t.test('the log is bounded: ten exits of each config, of the latest eight', async (t) => {
+t.test('the log is bounded: twenty exits of each config, of the latest eight', async (t) => {
   const log = exitInTurn(...Array.from({ length: 20 }, (_, config) => Array.from({ length: 30 }, () => `c-${config}`)).flat())
-  t.equal(log.length, 80)
+  t.equal(log.length, 160)
   t.strictSame(new Set(log.map(({ key }) => key)), new Set([12, 13, 14, 15, 16, 17, 18, 19].map((config) => keyOf(`c-${config}`))))
   const atUs = log.map((exit) => exit.atUs)
   t.strictSame(
@@ -167,7 +177,7 @@ t.test('the exits that one look adds to the log', (t) => {
   const noted = (untilUs?: number) => logExits(before, waits(untilUs), key, { unseen: 2, seen: true }).slice(1)
   t.strictSame(noted(20), [former, unknown, { ...own, restartsAtUs: 20 }], 'systemd waits after the last of them')
   t.strictSame(noted(), [former, unknown, own], 'nobody knows for how long')
-  t.equal(logExits(before, look, key, { unseen: 1e9, seen: false }).length, 1 + 10, 'however many systemd counts')
+  t.equal(logExits(before, look, key, { unseen: 1e9, seen: false }).length, 2 + 10, 'however many systemd counts')
   t.end()
 })
 
@@ -175,7 +185,11 @@ t.test('how many exits are a warning, and a failure', (t) => {
   const log = (count: number) => exitInTurn(...Array.from({ length: count }, () => 'a'))
   t.same(
     [4, 5, 9, 10].map((count) => countOf('a', log(count))),
-    [undefined, ...[5, 9].map((exits) => ({ exits, failed: false, isOver: false })), { exits: 10, failed: true, isOver: false }],
+    [
+      undefined,
+      ...[5, 9].map((exits) => ({ exits, failed: false, isOver: false, isVarying: false })),
+      { exits: 10, failed: true, isOver: false, isVarying: false },
+    ],
   )
   t.equal(countRecurringExits({ ...health(A), recentExits: undefined }, NOW_US), undefined)
   const at = (sinceUs: number) =>
