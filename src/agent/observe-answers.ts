@@ -120,7 +120,8 @@ function isRestartWaiting(snapshot: Snapshot, candidate: TrialKey): boolean {
 }
 
 function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: EvidenceProbe): Snapshot {
-  const { now, nodeName, running, verdicts, proven, lastKnownGood, previous, policy, evidence, restarts, unit } = snapshot
+  const { now, nodeName, running, verdicts, suspendedVerdicts, proven, lastKnownGood, previous, policy, evidence, restarts, unit } =
+    snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
@@ -129,6 +130,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     nodeName,
     running,
     verdicts,
+    suspendedVerdicts,
     proven,
     lastKnownGood,
     previous,

@@ -6,10 +6,12 @@
  */
 
 import type { Snapshot } from '../decision/snapshot.ts'
+import type { Running } from '../health/sample.ts'
 import { type ContentHash, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
 import { ALL_CONTRACTS, type Baseline, type EarlierState, type EvidenceRecord, type KeptBaseline, type Taken } from './kinds.ts'
 
+export type KnownRunning = Extract<Running, { kind: 'known' }>
 export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | 'lastKnownGood' | 'previous'>
 
 /**
@@ -80,12 +82,30 @@ export function findDisplaced(
 export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced'>, facts: BaselineFacts): EarlierState | undefined {
   const { running } = facts
   if (running.kind !== 'known' || runsPromoted(facts)) return undefined
-  const concerns = ({ candidate, invocationId }: Baseline) =>
-    contentOfKey(candidate) === running.content && invocationId !== running.invocationId
-  const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
+  return findState(record, ({ candidate }) => contentOfKey(candidate) === running.content, running)
+}
+
+/**
+ * The state that a config which is tried again has to bring back: how the node was before its first
+ * try. What it broke may not have mended by now.
+ */
+export function findBeforeFirstTry(
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  content: ContentHash,
+  running: KnownRunning,
+): EarlierState | undefined {
+  return findState(record, ({ candidate }) => contentOfKey(candidate) === content, running)
+}
+
+function findState(
+  { baseline, displaced }: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  isOfContent: (baseline: Baseline) => boolean,
+  { invocationId, key }: KnownRunning,
+): EarlierState | undefined {
+  const found = [baseline, displaced].find((each) => each !== undefined && isOfContent(each) && each.invocationId !== invocationId)
   if (found === undefined) return undefined
   const before = withEarlier(found)
-  const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
+  const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(key)
   const { ready, serving, endpoint, staticPods, ...others } = joinAll(({ carry }) => carry?.(before, isSameKubelet))
   const { ofPromoted, beforeBoot } = before
   // In the order of earlier agents, so that the record on disk is the same.
@@ -110,9 +130,18 @@ function joinAll(ofKind: (contract: (typeof ALL_CONTRACTS)[number]) => Partial<T
   return Object.assign({}, ...ALL_CONTRACTS.map(ofKind))
 }
 
-/** The baseline is to be taken again. The running config keeps the one that concerns it. */
-export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): EvidenceRecord {
-  return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
+/**
+ * The baseline is to be taken again. Of the old one, only how the node was before an earlier try
+ * counts. The running config keeps the one that concerns it.
+ */
+export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts & Pick<Snapshot, 'now'>): EvidenceRecord {
+  const { baseline: before } = record
+  // One of another process is not taken again: another takes its place.
+  if (before === undefined || (facts.running.kind === 'known' && facts.running.invocationId !== before.invocationId)) return record
+  const { candidate, invocationId, kubelet, changed, earlier, ofPromoted } = before
+  const kept = { ...(changed && { changed }), ...(earlier && { earlier }), ...(ofPromoted && { ofPromoted }) }
+  const baseline = { candidate, invocationId, sinceUs: facts.now.monotonicUs, kubelet, answered: [], ...kept }
+  return { ...record, baseline, displaced: findDisplaced(record, baseline, facts) }
 }
 
 /**

@@ -6,11 +6,18 @@
 
 import type { Snapshot } from '../decision/snapshot.ts'
 import { type Acceptance, findByKey } from '../decision/verdict.ts'
-import type { Running } from '../health/sample.ts'
 import { isMissing, isOther, LOCAL_CONTENT, nameEarlier } from '../subject/config-source.ts'
 import { contentOfKey, identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { wallMsAt } from '../values/durations.ts'
-import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
+import {
+  type BaselineFacts,
+  findBeforeFirstTry,
+  findDisplaced,
+  findEarlier,
+  type KnownRunning,
+  runsPromoted,
+  withEarlier,
+} from './baseline.ts'
 import {
   ALL_CONTRACTS,
   type AnySeen,
@@ -32,7 +39,10 @@ const BLIND_US = 600e6
 /** The text comes from the API server or from the container runtime. */
 const LONGEST_DETAIL = 200
 
-interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>, Partial<Pick<Snapshot, 'restarts'>> {
+interface EvidenceFold
+  extends BaselineFacts,
+    Pick<Snapshot, 'now' | 'nodeName'>,
+    Partial<Pick<Snapshot, 'restarts' | 'suspendedVerdicts'>> {
   /** The content that kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
   /** The fields that the candidate changes, according to preflight. undefined: not known. */
@@ -92,8 +102,6 @@ function noteControlPlane(
   const runsControlPlane = staticPods === undefined ? known?.runsControlPlane : hasControlPlane(staticPods, nodeName)
   return runsControlPlane === undefined ? {} : { runsControlPlane }
 }
-
-type KnownRunning = Extract<Running, { kind: 'known' }>
 
 /** The requests that were spent stay with the content, however often kubelet restarts with it. */
 function followProcess(
@@ -177,9 +185,10 @@ function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: Kno
 function openBaseline(
   record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
   candidate: TrialKey,
-  { invocationId, key, content }: KnownRunning,
+  running: KnownRunning,
   fold: EvidenceFold,
 ): Baseline {
+  const { invocationId, key, content } = running
   const before = record.baseline
   const changed = fold.changes?.from === content ? fold.changes.fields : undefined
   if (before?.candidate === candidate && before.invocationId === invocationId) {
@@ -187,7 +196,9 @@ function openBaseline(
     // A config that has passed its trial since then broke nothing.
     return known.ofPromoted !== true && runsPromoted(fold) ? { ...known, earlier: undefined, ofPromoted: true } : known
   }
-  const earlier = findEarlier(record, fold)
+  const tried = contentOfKey(candidate)
+  const hasFailed = [...(fold.suspendedVerdicts?.keys() ?? [])].some((each) => contentOfKey(each) === tried)
+  const earlier = findEarlier(record, fold) ?? (hasFailed ? findBeforeFirstTry(record, tried, running) : undefined)
   return {
     candidate,
     invocationId,

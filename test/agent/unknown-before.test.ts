@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { API_QUESTIONS, type SeenFact } from '../../src/evidence/kinds.ts'
 import type { ConfigSource } from '../../src/subject/config-source.ts'
-import { A, B, C, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
+import { A, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
 import { lease, node, serving, staticPods } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { SmallWorld } from './small-world.ts'
@@ -323,6 +323,21 @@ t.test('a node that was not Ready before is known to have been so', async (t) =>
       t.same(world.record('last-known-good'), expected)
     }
   })
+})
+
+t.test('a config that is tried again is compared with the node before its first try', async (t) => {
+  const world = await worldWhereBHarms('ready')
+  let untilUs = 0
+  world.evidence.answer('node', (nowUs) => {
+    // The pod network is back long after B has gone.
+    if (isOnB(world)) untilUs = nowUs + 12 * MINUTE_US
+    return nowUs < untilUs ? notReady(nowUs, { message: 'container runtime network not ready' }) : ANSWERS_WELL.node(nowUs)
+  })
+  world.want(B)
+  await world.run(4 * HOUR_US)
+  t.same(world.record('last-known-good'), A)
+  t.equal(await world.running(), textOf(A))
+  t.match(verdicts(world), [{ source: B, evidence: 'ready', retrials: 2 }])
 })
 
 t.test('a kubelet that renews its Lease too seldom for its cluster is no good, though it is healthy', async (t) => {

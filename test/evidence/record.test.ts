@@ -18,6 +18,7 @@ import {
   C,
   contentOf,
   GOOD,
+  hold,
   KUBELET,
   keyOf,
   NOW_US,
@@ -225,6 +226,25 @@ t.test('a config on trial keeps its baseline while another one is activated, and
     t.equal(record.displaced, undefined)
     t.match(findBaseline(record, fallsBack), { candidate: keyOf(GOOD) })
   })
+})
+
+t.test('a config that is tried again has to bring back what was there before its first try', async (t) => {
+  const promoted = { ...NOTHING_NEW, lastKnownGood: hold(A) }
+  const first = recordFacts(undefined, { ...promoted, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] })
+  const running = { ...RUNS_A, invocationId: 'i-a2' }
+  const suspendedVerdicts = new Map([[keyOf(B), verdict(B, 'provisional')]])
+  const again = { ...promoted, running, suspendedVerdicts, candidate: keyOf(B), facts: [about('i-a2', serving(401))] }
+  const second = recordFacts(first, again)
+  const earlier = { ready: 'True', ofPromoted: true }
+  t.match(second.baseline, { invocationId: 'i-a2', serving: { status: 401 }, earlier })
+  t.match(recordFacts(dropBaseline(second, again), { ...again, facts: [] }).baseline, {
+    earlier,
+    serving: undefined,
+    answered: { length: 0 },
+  })
+  t.match(recordFacts(dropBaseline(first, again), again).baseline, { earlier, serving: { status: 401 } }, 'however old')
+  t.equal(recordFacts(first, { ...again, suspendedVerdicts: new Map() }).baseline?.earlier, undefined, 'it has not failed')
+  t.equal(recordFacts(first, { ...again, candidate: keyOf(GOOD) }).baseline?.earlier, undefined, 'another one is tried')
 })
 
 t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {
