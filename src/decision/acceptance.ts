@@ -58,9 +58,10 @@ function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, resul
  * place.
  */
 export function needsNoCheck(snapshot: Snapshot, { activity }: KnownUnit): boolean {
-  const { running, requests } = snapshot
+  const { running, nextStart, requests } = snapshot
   if (!isLocalAssigned(snapshot) || requests.force === true) return true
-  if (running.kind === 'none') return needsStart(activity) || hasFailed(snapshot)
+  const isInPlace = nextStart.kind === 'known' && nextStart.held.source === 'local'
+  if (running.kind === 'none') return isInPlace || needsStart(activity) || hasFailed(snapshot)
   if (running.kind !== 'known' || isOther(running.content)) return true
   return !isWorthKeeping(snapshot)
 }

@@ -16,7 +16,8 @@ import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { findBaseline, runsPromoted, withEarlier } from './baseline.ts'
-import { type KindStanding, no, unknown, yes } from './kind.ts'
+import { judgeByHealth } from './by-health.ts'
+import { unknown } from './kind.ts'
 import {
   ALL_CONTRACTS,
   type Baseline,
@@ -40,6 +41,8 @@ const NOTHING = unknown('nothing was asked about this process')
 const FALLBACK_TRIALS = 1.5
 /** Long enough for the looks that tell of a Lease why kubelet does not renew it. */
 const AWAITED_US = 120e6
+/** A record of a process that begins so late after its start has lost what came before. */
+const LATE_US = 60e6
 
 /** One finding for each kind that is not switched off. */
 export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
@@ -58,31 +61,6 @@ export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
     const isOneWay = !mayBeNodes && view?.isCandidate === true && contract?.isOneWay?.(view) === true
     return { kind, answer, detail, sinceUs, damage: isOneWay ? 'one-way' : 'transient', mayBeNodes, isDoubtful, isUncompared }
   })
-}
-
-function judgeByHealth(kind: EvidenceKind, snapshot: Snapshot): KindStanding {
-  return kind === 'process' ? judgeProcess(snapshot) : judgeHealthz(snapshot)
-}
-
-/**
- * The answer of the health record. That record decides about a failure by itself: see
- * `findFailure`.
- */
-function judgeProcess({ unit, running, health }: Snapshot): KindStanding {
-  if (unit.kind === 'unknown') return unknown('systemd does not answer')
-  if (unit.activity === 'failed') return no('systemd gave kubelet up')
-  if (health !== undefined && health.exits > 0) return no(`kubelet exited ${health.exits} times`)
-  if (running.kind !== 'known') return unknown(`kubelet is ${unit.summary}`)
-  return yes('kubelet runs and did not exit', running.startedAtUs)
-}
-
-function judgeHealthz({ unit, running, healthz, health }: Snapshot): KindStanding {
-  if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
-  if (healthz === undefined) return unknown('kubelet has no health port')
-  if (healthz.ok === 'unknown') return unknown(healthz.detail)
-  const unverified = healthz.unverified === undefined ? '' : ` (not verified: ${healthz.unverified})`
-  const detail = `/healthz${healthz.ok ? ' answers 200' : `: ${healthz.detail}`}${unverified}`
-  return healthz.ok ? yes(detail, health?.healthySinceUs) : no(detail, health?.unhealthySinceUs)
 }
 
 /** undefined: nothing is known of the process that runs. */
@@ -225,13 +203,20 @@ function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   return held.length > 0 ? held : listMissingContact(snapshot, required)
 }
 
-/** Whether a trial waits for the next looks of that kind, for a while after its time is over. */
+/**
+ * Whether a trial waits for the next looks of that kind, for a while after its time is over. So it
+ * does where the answers about this process are lost.
+ */
 export function isAwaited(snapshot: Snapshot, kind: EvidenceKind): boolean {
-  const awaitsLook = contractOf(kind)?.awaitsLook
-  const view = awaitsLook && viewEvidence(snapshot)
-  if (view === undefined || awaitsLook?.(view) !== true) return false
-  const trial = measureHealth(snapshot, view.process.key)
-  return trial !== undefined && trial.elapsedUs - snapshot.policy.trialUs < AWAITED_US
+  const view = viewEvidence(snapshot)
+  const [contract, question] = [contractOf(kind), questionOf(kind)]
+  if (view === undefined || contract === undefined || question === undefined) return false
+  const { key, sinceUs, answeredUs, requestsSinceUs } = view.process
+  const isLost = requestsSinceUs - sinceUs >= LATE_US && answeredUs[question] === undefined
+  if (!isLost && contract.awaitsLook?.(view) !== true) return false
+  const { now, policy } = snapshot
+  const trial = measureHealth(snapshot, key)
+  return trial !== undefined && Math.min(trial.elapsedUs - policy.trialUs, now.monotonicUs - requestsSinceUs) < AWAITED_US
 }
 
 /**

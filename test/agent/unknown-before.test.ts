@@ -243,6 +243,22 @@ t.test('a config that is held is promoted once the node is well', async (t) => {
   await promoted(world, B)
 })
 
+t.test('a trial that is held does not pass because the answers about it are lost', async (t) => {
+  const world = await worldWhereBHarms('ready')
+  world.evidence.answer('node', () => busy)
+  await startB(world)
+  world.evidence.answer('node', (nowUs) => notReady(nowUs))
+  await world.run(2 * TRIAL_US)
+  t.same(world.record('last-known-good'), A)
+  world.runtime.put('evidence', { bootId: 'of-no-boot' })
+  world.disk.unlink('/state/meta/baseline')
+  world.evidence.answersAfterUs = SECOND_US
+  world.restartAgent()
+  const wait = await world.run(TRIAL_US)
+  t.same(world.record('last-known-good'), A)
+  t.match(wait, { phase: 'in-trial', detail: /is over, but ready says no, .*not known/ })
+})
+
 t.test('a fallback does not wait for an API server that is too busy', async (t) => {
   const world = await worldWhereBHarms('ready')
   await startB(world)
