@@ -5,10 +5,11 @@
  * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
+import { listLeft } from '../../src/decision/left.ts'
 import { listOfBoot, type RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { type HeldSource, LOCAL_CONTENT, sameSource } from '../../src/subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../../src/subject/trial-key.ts'
 import { behaviourOf, cpuPolicyOf, isLocalText, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
@@ -43,6 +44,8 @@ export class RestartInvariant {
    */
   #uncompared: string | undefined
   #runsLocal = false
+  /** The configs that a return to local has left. They ran here. */
+  #left: readonly HeldSource[] = []
   /** A reset on the node takes precedence over a pause of the cluster. */
   #isReset = false
   /**
@@ -60,6 +63,7 @@ export class RestartInvariant {
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
     this.#runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
+    this.#left = listLeft(snapshot)
     this.#isReset = snapshot.requests.hold === 'local'
     this.#isStartOnRecord = isStartOnRecord(snapshot)
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
@@ -94,7 +98,8 @@ export class RestartInvariant {
     const isConfigMapPaused = !this.#isReset && desired.channelState?.paused?.on === 'ConfigMap'
     // Local is no version of it, nor is another ConfigMap. Nor is what has worked here another
     // version, also where it is tried again after it had failed.
-    const isVersion = !isToLocal && desired.kind === 'config-map' && to.name === desired.ref.name
+    const isLeft = this.#left.some(({ source }) => sameSource(source, to))
+    const isVersion = !isToLocal && !isLeft && desired.kind === 'config-map' && to.name === desired.ref.name
     const isKept = isConfigMapPaused && isVersion && !isLastKnownGood(this.#world.files, this.#world.nextText() ?? '')
     assert(!isKept || fallback || runs === undefined || runs === next, 'invariant 5: a restart into what a pause keeps away')
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
