@@ -5,11 +5,21 @@
  * what is lost in /run: a reboot is what people do first with a node that is not Ready. Pure.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Running } from '../health/sample.ts'
 import { type ContentHash, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
-import { ALL_CONTRACTS, type Baseline, type EarlierState, type EvidenceRecord, type KeptBaseline, type Taken } from './kinds.ts'
+import {
+  ALL_CONTRACTS,
+  type Baseline,
+  contractOf,
+  type EarlierState,
+  type EvidenceKind,
+  type EvidenceRecord,
+  type KeptBaseline,
+  type Taken,
+} from './kinds.ts'
 
 export type KnownRunning = Extract<Running, { kind: 'known' }>
 export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | 'lastKnownGood' | 'previous'>
@@ -23,7 +33,7 @@ function concernsRunning({ candidate, invocationId, beforeBoot, earlier }: Basel
   if (running.kind !== 'known' || invocationId === running.invocationId) return false
   const content = contentOfKey(candidate)
   if (content === running.content) return !isProven(facts, content) || hasPassed(facts, running.key)
-  if (beforeBoot === true || earlier?.beforeBoot === true) return false
+  if (beforeBoot === true || (earlier?.beforeBoot === true && earlier.ofTry === undefined)) return false
   return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
 }
 
@@ -82,40 +92,54 @@ export function findDisplaced(
 export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced'>, facts: BaselineFacts): EarlierState | undefined {
   const { running } = facts
   if (running.kind !== 'known' || runsPromoted(facts)) return undefined
-  return findState(record, ({ candidate }) => contentOfKey(candidate) === running.content, running)
-}
-
-/**
- * The state that a config which is tried again has to bring back: how the node was before its first
- * try. What it broke may not have mended by now.
- */
-export function findBeforeFirstTry(
-  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
-  content: ContentHash,
-  running: KnownRunning,
-): EarlierState | undefined {
-  return findState(record, ({ candidate }) => contentOfKey(candidate) === content, running)
-}
-
-function findState(
-  { baseline, displaced }: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
-  isOfContent: (baseline: Baseline) => boolean,
-  { invocationId, key }: KnownRunning,
-): EarlierState | undefined {
-  const found = [baseline, displaced].find((each) => each !== undefined && isOfContent(each) && each.invocationId !== invocationId)
+  const found = findOfContent(record, running.content, running)
   if (found === undefined) return undefined
   const before = withEarlier(found)
-  const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(key)
+  const isSameKubelet = isOfSameKubelet(found, running)
   const { ready, serving, endpoint, staticPods, ...others } = joinAll(({ carry }) => carry?.(before, isSameKubelet))
   const { ofPromoted, beforeBoot } = before
   // In the order of earlier agents, so that the record on disk is the same.
   return { ...{ ready, serving, endpoint, ...others }, ofPromoted, beforeBoot, staticPods }
 }
 
+/**
+ * The state that a config which failed by evidence has to bring back when it is tried again: that
+ * kind, as it was before the first try. What the config broke may not have mended by now.
+ */
+export function findBeforeFirstTry(
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  { content, kind }: { readonly content: ContentHash; readonly kind: EvidenceKind },
+  running: KnownRunning,
+): EarlierState | undefined {
+  const found = findOfContent(record, content, running)
+  const carry = contractOf(kind)?.carry
+  if (found === undefined || carry === undefined) return undefined
+  const wasBoot = found.beforeBoot === true || found.earlier?.beforeBoot === true
+  return { ...carry(withEarlier(found), isOfSameKubelet(found, running)), ofTry: kind, ...(wasBoot && { beforeBoot: true }) }
+}
+
+function findOfContent(
+  { baseline, displaced }: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  content: ContentHash,
+  { invocationId }: KnownRunning,
+): Baseline | undefined {
+  const isOther = (each: Baseline) => contentOfKey(each.candidate) === content && each.invocationId !== invocationId
+  return [baseline, displaced].find((each) => each !== undefined && isOther(each))
+}
+
+function isOfSameKubelet({ kubelet }: Baseline, { key }: KnownRunning): boolean {
+  return kubelet === undefined || kubelet === identityOfKey(key)
+}
+
 /** The baseline, with what has to be brought back in place of what was broken by then. */
 export function withEarlier(baseline: Baseline): Baseline {
   const { earlier } = baseline
   if (earlier === undefined) return baseline
+  if (earlier.ofTry !== undefined) {
+    const joined = contractOf(earlier.ofTry)?.join?.(earlier, baseline, false)
+    // The fallback may have brought it back.
+    return isDeepStrictEqual({ ...baseline, ...joined }, baseline) ? { ...baseline, earlier: undefined } : { ...baseline, ...joined }
+  }
   // Under a config on trial, only what was well is known.
   const isPromoted = earlier.ofPromoted === true
   return {

@@ -53,7 +53,9 @@ export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
     const { answer, sinceUs, isDoubtful = false, isUncompared = false } = standing
     // A thing that was there before a boot, and is gone, may be late, or the boot may have removed
     // it.
-    const mayBeOfBoot = view?.baseline?.beforeBoot === true && contract?.carry !== undefined
+    const { beforeBoot, earlier } = view?.baseline ?? {}
+    const isOfBoot = beforeBoot === true || (earlier?.ofTry === kind && earlier.beforeBoot === true)
+    const mayBeOfBoot = isOfBoot && contract?.carry !== undefined
     const mayBeNodes = standing.mayBeNodes === true || (answer === 'no' && mayBeOfBoot)
     const detail = cutToBytes(onOneLine(standing.detail), DETAIL_BYTES)
     // Only the config that the baseline was taken before can do damage. A fallback may fail to mend
@@ -211,8 +213,9 @@ export function isAwaited(snapshot: Snapshot, kind: EvidenceKind): boolean {
   const view = viewEvidence(snapshot)
   const [contract, question] = [contractOf(kind), questionOf(kind)]
   if (view === undefined || contract === undefined || question === undefined) return false
-  const { key, sinceUs, answeredUs, requestsSinceUs } = view.process
-  const isLost = requestsSinceUs - sinceUs >= LATE_US && answeredUs[question] === undefined
+  const { key, sinceUs, answeredUs, requestsSinceUs, reachableSinceUs } = view.process
+  const isUnanswered = answeredUs[question] === undefined || (contract.asksServer && reachableSinceUs === undefined)
+  const isLost = requestsSinceUs - sinceUs >= LATE_US && isUnanswered
   if (!isLost && contract.awaitsLook?.(view) !== true) return false
   const { now, policy } = snapshot
   const trial = measureHealth(snapshot, key)

@@ -105,7 +105,8 @@ interface Contact {
   readonly isMade: boolean
 }
 
-type BaselineOf<Taken> = Shaped<typeof BASELINE> & Taken & { readonly earlier?: Taken | undefined }
+type EarlierOf<Taken> = Taken & { readonly beforeBoot?: boolean | undefined; readonly ofTry?: string | undefined }
+type BaselineOf<Taken> = Shaped<typeof BASELINE> & Taken & { readonly earlier?: EarlierOf<Taken> | undefined }
 
 /** When an answer arrives. */
 export interface Moment<Process, Taken> {

@@ -131,7 +131,13 @@ export type UnreadQuestion = TypeOf<typeof isUnreadQuestion>
  * How the node was before the config that ran then, which was on trial: the candidate has to bring
  * back what that one may have broken.
  */
-const isEarlierState = shape({ ...TAKEN, ofPromoted: BASELINE.ofPromoted, beforeBoot: BASELINE.beforeBoot })
+const isEarlierState = shape({
+  ...TAKEN,
+  ofPromoted: BASELINE.ofPromoted,
+  beforeBoot: BASELINE.beforeBoot,
+  /** It is of before the first try of a config that is tried again, and of the kind that said no. */
+  ofTry: optional(isEvidenceKind),
+})
 export type EarlierState = TypeOf<typeof isEarlierState>
 
 /** How the node was before kubelet was restarted into `candidate`. */

@@ -196,9 +196,7 @@ function openBaseline(
     // A config that has passed its trial since then broke nothing.
     return known.ofPromoted !== true && runsPromoted(fold) ? { ...known, earlier: undefined, ofPromoted: true } : known
   }
-  const tried = contentOfKey(candidate)
-  const hasFailed = [...(fold.suspendedVerdicts?.keys() ?? [])].some((each) => contentOfKey(each) === tried)
-  const earlier = findEarlier(record, fold) ?? (hasFailed ? findBeforeFirstTry(record, tried, running) : undefined)
+  const earlier = findEarlier(record, fold) ?? findOfTry(record, candidate, running, fold)
   return {
     candidate,
     invocationId,
@@ -211,6 +209,18 @@ function openBaseline(
   }
 }
 
+/** Of a config that is tried again. */
+function findOfTry(
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  candidate: TrialKey,
+  running: KnownRunning,
+  { suspendedVerdicts = new Map() }: EvidenceFold,
+): Baseline['earlier'] {
+  const content = contentOfKey(candidate)
+  const kind = [...suspendedVerdicts.values()].find(({ key }) => contentOfKey(key) === content)?.evidence
+  return kind && findBeforeFirstTry(record, { content, kind }, running)
+}
+
 function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): ProcessEvidence {
   if (writtenAtUs === undefined || writtenAtUs <= (process.writtenAtUs ?? process.sinceUs)) return process
   return { ...process, writtenAtUs }
@@ -221,10 +231,13 @@ function foldBaseline<Q extends Question>(before: Baseline, seen: SeenFact<Q>, m
   // The answer was asked for the previous baseline, and arrives late.
   if (moment.atUs < before.sinceUs) return before
   const { take, isTooEarly } = CONTRACTS[seen.question]
-  const isKept = before.answered.includes(seen.question) || isTooEarly?.(seen.answer, moment) === true
+  const isEarly = isTooEarly?.(seen.answer, moment) === true
+  const isKept = before.answered.includes(seen.question) || isEarly
   const answered = isKept ? before.answered : [...before.answered, seen.question]
   const unread = noteUnread(before.unread, seen, moment.atUs)
-  return { ...before, answered, ...(unread && { unread }), ...take?.(seen.answer, moment) }
+  const taken = take?.(seen.answer, moment)
+  // An answer that comes too early says less than an earlier one that did not.
+  return { ...(isEarly ? taken : {}), ...before, answered, ...(unread && { unread }), ...(isEarly ? {} : taken) }
 }
 
 function noteUnread(before: Baseline['unread'], { question, answer }: AnySeen, atUs: number): Baseline['unread'] {

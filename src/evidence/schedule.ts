@@ -176,9 +176,10 @@ function isHeldUp({ now }: Snapshot, baseline: Baseline): boolean {
   return now.monotonicUs - awaitedSinceUs(baseline) >= BUSY_WAIT_US
 }
 
-/** Also where the answer came too early to be kept. */
-function wasAsked({ evidence }: Snapshot, { sinceUs }: Baseline, question: Question): boolean {
-  return (evidence?.process?.answeredUs[question] ?? Number.NEGATIVE_INFINITY) >= sinceUs
+/** Lately, and the answer came too early. */
+function wasAsked({ evidence, now }: Snapshot, question: Question): boolean {
+  const answeredUs = evidence?.process?.answeredUs[question]
+  return answeredUs !== undefined && now.monotonicUs - answeredUs < BUSY_WAIT_US
 }
 
 function awaitedSinceUs(baseline: Baseline): number {
@@ -199,7 +200,7 @@ export function dueEvidence(snapshot: Snapshot, candidate: TrialKey | undefined)
   const baseline = snapshot.evidence?.baseline
   if (baseline === undefined) return NOTHING_DUE
   const policy = snapshot.policy.evidence
-  const missing = missingIn(baseline, policy).filter((question) => !isHeldUp(snapshot, baseline) || !wasAsked(snapshot, baseline, question))
+  const missing = missingIn(baseline, policy).filter((question) => !isHeldUp(snapshot, baseline) || !wasAsked(snapshot, question))
   const isNext = startsWithContent(snapshot.nextStart, candidate)
   // A restart that is a moment away ends the process, and its trial.
   const trial = isNext && !isHeldUp(snapshot, baseline) ? NOTHING_DUE : dueInTrial(snapshot)

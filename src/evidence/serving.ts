@@ -61,6 +61,8 @@ const isServingBefore = shape({
   status: optional(isNumber),
   user: optional(isText),
   isSilent: optional(isFlag),
+  /** Kubelet was not healthy, so it may not have opened the port yet. */
+  isEarly: optional(isFlag),
 })
 const TAKEN = { serving: optional(isServingBefore) }
 export type ServingTaken = Shaped<typeof TAKEN>
@@ -84,17 +86,16 @@ export const SERVING = {
   taken: TAKEN,
   firstUs: (trialUs) => Math.min(5e6, trialUs / 10),
   gapUs: ({ process, policy: { trialUs } }) => (process.serving?.status === 403 ? trialUs / 10 : Math.min(10e6, trialUs / 20)),
-  take(answer) {
+  take(answer, moment) {
     if (answer.kind === 'not-asked') return {}
-    return { serving: keep(answer) }
+    return { serving: { ...keep(answer), ...(isEarly(answer, moment) && { isEarly: true }) } }
   },
   /**
    * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
    * cmd/kubelet/app/server.go). Right after a boot it is asked again while the restart waits. So it
    * is while kubelet does not reach the API server.
    */
-  isTooEarly: (answer, { healthyUs }) =>
-    answer.kind !== 'not-asked' && (asksServer(keep(answer)) || (answer.kind === 'no-tls' && healthyUs < SERVES_WITHIN_US)),
+  isTooEarly: (answer, moment) => answer.kind !== 'not-asked' && (asksServer(keep(answer)) || isEarly(answer, moment)),
   fold(answer, { process, atUs, wallMs }) {
     const servingTaken = answer.kind === 'not-asked' && answer.isStrangers === true ? answer.detail : undefined
     return { servingTaken, serving: foldServing(process.serving, answer, atUs, wallMs) }
@@ -108,6 +109,10 @@ export const SERVING = {
   /** A closed TLS port is asked again while a restart waits; for a claim it is an answer. */
   isAnswered: ({ serving }) => serving !== undefined,
 } as const satisfies Contract<ServingAnswer | NotAsked, Shaped<typeof SEEN>, ServingTaken, Process>
+
+function isEarly({ kind }: ServingAnswer, { healthyUs }: { readonly healthyUs: number }): boolean {
+  return kind === 'no-tls' && healthyUs < SERVES_WITHIN_US
+}
 
 function keep(answer: ServingAnswer): NonNullable<ServingTaken['serving']> {
   if (answer.kind === 'answered') return { status: answer.status, user: answer.user }
@@ -171,8 +176,9 @@ export function judgeServing({ process, baseline, policy, servesFromUs = Number.
   if (isStranger && process.unauthorizedUs !== undefined) return unknown(`${detail}; the API server refuses it, too`)
   if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
   if (before === undefined || !knowsNode(before)) {
-    // A port that waited for the API server shows nothing else of how it was.
-    const isKnown = was !== undefined && (!asksServer(was) || asksServer(serving))
+    // A port that waited for the API server shows nothing else of how it was, and one that was not
+    // open yet shows nothing.
+    const isKnown = was !== undefined && was.isEarly !== true && (!asksServer(was) || asksServer(serving))
     return isKnown ? unknown(`${detail}; it was no otherwise before`) : uncompared(detail)
   }
   if (serving.noCertificate === true)

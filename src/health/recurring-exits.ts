@@ -53,7 +53,7 @@ function listRecent({ recentExits = [], subject }: ExitLog, nowUs: number): read
   const recent = recentExits.filter(({ atUs, awayUs = 0 }) => nowUs - atUs - awayUs < WINDOW_US)
   const own = recent.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
   const kubelets = countKubelets(own)
-  return kubelets >= KUBELETS_OF_NO_UPGRADE && kubelets > own.length / 2 ? own : own.filter(({ key }) => key === subject)
+  return kubelets >= KUBELETS_OF_NO_UPGRADE && kubelets >= own.length / 2 ? own : own.filter(({ key }) => key === subject)
 }
 
 function countKubelets(exits: readonly KubeletExit[]): number {

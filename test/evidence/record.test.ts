@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { RestartRecord } from '../../src/decision/records.ts'
-import { dropBaseline, findBaseline, renewBaseline } from '../../src/evidence/baseline.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import { dropBaseline, findBaseline, renewBaseline, withEarlier } from '../../src/evidence/baseline.ts'
 import { judgeEvidence } from '../../src/evidence/judge.ts'
 import type { Fact, SeenFact } from '../../src/evidence/kinds.ts'
 import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
@@ -232,10 +233,11 @@ t.test('a config that is tried again has to bring back what was there before its
   const promoted = { ...NOTHING_NEW, lastKnownGood: hold(A) }
   const first = recordFacts(undefined, { ...promoted, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] })
   const running = { ...RUNS_A, invocationId: 'i-a2' }
-  const suspendedVerdicts = new Map([[keyOf(B), verdict(B, 'provisional')]])
+  const failed = (facts: Partial<Verdict>) => new Map([[keyOf(B), verdict(B, 'provisional', facts)]])
+  const suspendedVerdicts = failed({ reason: 'evidence', evidence: 'ready' })
   const again = { ...promoted, running, suspendedVerdicts, candidate: keyOf(B), facts: [about('i-a2', serving(401))] }
   const second = recordFacts(first, again)
-  const earlier = { ready: 'True', ofPromoted: true }
+  const earlier = { ready: 'True', ofTry: 'ready', serving: undefined }
   t.match(second.baseline, { invocationId: 'i-a2', serving: { status: 401 }, earlier })
   t.match(recordFacts(dropBaseline(second, again), { ...again, facts: [] }).baseline, {
     earlier,
@@ -244,7 +246,27 @@ t.test('a config that is tried again has to bring back what was there before its
   })
   t.match(recordFacts(dropBaseline(first, again), again).baseline, { earlier, serving: { status: 401 } }, 'however old')
   t.equal(recordFacts(first, { ...again, suspendedVerdicts: new Map() }).baseline?.earlier, undefined, 'it has not failed')
+  t.equal(recordFacts(first, { ...again, suspendedVerdicts: failed({ reason: 'crash-loop' }) }).baseline?.earlier, undefined, 'by health')
+  t.equal(
+    recordFacts(first, { ...again, suspendedVerdicts: failed({ reason: 'evidence', evidence: 'lease' }) }).baseline?.earlier,
+    undefined,
+  )
   t.equal(recordFacts(first, { ...again, candidate: keyOf(GOOD) }).baseline?.earlier, undefined, 'another one is tried')
+  const third = { ...again, running: { ...running, invocationId: 'i-a3' } }
+  t.match(recordFacts(second, third).baseline, { invocationId: 'i-a3', earlier })
+
+  t.test('but for what the fallback has brought back', async (t) => {
+    const back = { ...second.baseline, candidate: keyOf(B), invocationId: 'i-a2', sinceUs: 0, answered: [] }
+    const kept = { ...earlier, beforeBoot: true, ofTry: 'ready' as const }
+    t.match(withEarlier({ ...back, ready: 'True', earlier: kept }), { ready: 'True', earlier: undefined, beforeBoot: undefined })
+    t.match(withEarlier({ ...back, ready: 'False', earlier: kept }), { ready: 'True', earlier: kept, beforeBoot: undefined })
+    t.match(withEarlier({ ...back, ready: 'False', earlier: { ...kept, ready: undefined } }), { ready: 'False', ofPromoted: true })
+  })
+
+  t.test('also where a boot came in between, which may be why it is gone', async (t) => {
+    const booted = { ...first, baseline: first.baseline && { ...first.baseline, beforeBoot: true } }
+    t.match(recordFacts(booted, again).baseline, { earlier: { ...earlier, beforeBoot: true }, beforeBoot: undefined })
+  })
 })
 
 t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {

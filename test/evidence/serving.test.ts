@@ -92,6 +92,7 @@ t.test('a port that did not know the node before', async (t) => {
   const UNCOMPARED = { answer: 'unknown', isUncompared: true, detail: /; how that was before is not known$/ }
   t.match(judge({}, was({ status: 401 }, true)), WAS)
   t.match(judge({}, was({}, true)), WAS)
+  t.match(judge({}, was({ isEarly: true }, true)), UNCOMPARED, 'kubelet may not have opened its port yet')
   t.match(judge({}, was({ status: 401 })), UNCOMPARED, 'a config on trial may have done that')
   t.match(judge({}, was(undefined, true)), UNCOMPARED, 'nobody asked')
   t.match(judge({}, { baseline: undefined }), UNCOMPARED)
@@ -185,9 +186,12 @@ t.test('since when the API server answers each request', async (t) => {
 })
 
 t.test('what a baseline keeps of the port', async (t) => {
-  const take = (answer: Parameters<typeof SERVING.take>[0]) => SERVING.take(answer)
+  const take = (answer: Parameters<typeof SERVING.take>[0], healthySeconds = 2) =>
+    SERVING.take(answer, momentOf(10, {}, undefined, { healthyUs: s(healthySeconds) }))
   t.strictSame(take(answered(403, NODE)), { serving: { status: 403, user: NODE } })
   t.strictSame(take(CLOSED), { serving: {} })
+  t.strictSame(take(CLOSED, 1.9), { serving: { isEarly: true } })
+  t.strictSame(take(answered(401), 0), { serving: { status: 401, user: undefined } })
   t.strictSame(take(SILENT), { serving: { isSilent: true } })
   t.strictSame(take(UNAPPROVED), { serving: {} })
   t.strictSame(take({ kind: 'not-asked', detail: '' }), {})

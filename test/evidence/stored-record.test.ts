@@ -17,7 +17,7 @@ const STATIC_POD = {
   name: 'kube-system/etcd-node-1',
   manifest: { path: '/m/etcd.yaml', digest: 'd', isNewer: true, others: [{ path: '/m/e.yaml', digest: 'e' }] },
 }
-const EARLIER: Required<EarlierState> = {
+const TAKEN: Required<Omit<EarlierState, 'ofTry'>> = {
   ready: 'True',
   reportedAtMs: 1,
   pressure: ['DiskPressure'],
@@ -32,8 +32,9 @@ const EARLIER: Required<EarlierState> = {
   ofPromoted: true,
   beforeBoot: true,
 }
+const EARLIER: Required<EarlierState> = { ...TAKEN, ofTry: 'ready' }
 const BASELINE: Required<Baseline> = {
-  ...EARLIER,
+  ...TAKEN,
   candidate: 'content@kubelet',
   invocationId: 'i',
   sinceUs: 1,
