@@ -135,7 +135,7 @@ const isEarlierState = shape({
   ...TAKEN,
   ofPromoted: BASELINE.ofPromoted,
   beforeBoot: BASELINE.beforeBoot,
-  /** It is of before the first try of a config that is tried again, and of the kind that said no. */
+  /** The kind that the config failed with. The state is that before its first try. */
   ofTry: optional(isEvidenceKind),
 })
 export type EarlierState = TypeOf<typeof isEarlierState>

@@ -5,7 +5,8 @@
  *
  * Evidence is a comparison with what was before, over a whole trial. So what happens to a process,
  * or before its start, may leave it without evidence: that excuses the config with which it runs,
- * and no other.
+ * and no other. It excuses a promotion only where the agent could not read the evidence, or the
+ * node is known to have worked no better before: where nobody knows that, a trial is held.
  */
 import assert from 'node:assert/strict'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -62,8 +63,12 @@ export class EvidenceInvariant {
     const isKnown = before !== undefined && unit.isHealthy() && nowUs - before.healthyFromUs > BASELINE_US
     // A node that is known not to have been Ready shows nothing of a config that keeps it so.
     const isUnready = behaviourOf(next) === 'not-ready' && nowUs - BASELINE_US < this.#world.troubles.endUs('not-ready')
-    if (!isKnown || isUnready || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
-    else doubts.restarted(before.text, next, this.#world.troubles.has('starved') ? STARVED_US : this.#world.lookUs)
+    const lookUs = this.#world.troubles.has('starved') ? STARVED_US : this.#world.lookUs
+    const isLike = isUnready || (before !== undefined && breaksNode(before.text))
+    if (!isKnown || isLike || !cluster.isUp(nowUs)) doubts.add(next)
+    else doubts.restarted(before.text, next, lookUs)
+    if (isLike) this.#world.unreadable.add(next)
+    else if (before !== undefined) this.#world.unreadable.restarted(before.text, next, lookUs)
     this.#requested = { atUs: nowUs, bootId: clock.now().bootId }
   }
 
@@ -83,12 +88,19 @@ export class EvidenceInvariant {
     // too busy to, and what was asked is not asked again when the server answers. Nor does a trial
     // wait for one that is too busy.
     const isSilent = !cluster.isUp(nowUs) || this.#world.troubles.has('api-busy')
-    if (isSilent) for (const text of [process.text, this.#world.nextText() ?? '']) doubts.add(text)
+    if (isSilent)
+      for (const text of [process.text, this.#world.nextText() ?? '']) {
+        doubts.add(text)
+        this.#world.unreadable.add(text)
+      }
   }
 
   checkPromotion(text: string): void {
     const { doubts } = this.#world
-    assert(!breaksNode(text) || doubts.has(text), `invariant 11: promoted, and the node does not work: ${text}`)
+    // Which pods ran before is not known where nobody was there to see it.
+    const isExcused = behaviourOf(text) === 'refuses-pods' ? doubts.has(text) : this.#world.unreadable.has(text)
+    assert(!breaksNode(text) || isExcused, `invariant 11: promoted, and the node does not work: ${text}`)
     doubts.promoted(text)
+    this.#world.unreadable.promoted(text)
   }
 }

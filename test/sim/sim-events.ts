@@ -121,6 +121,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'upgrade-kubelet':
       world.doubts.forgetPromotions()
+      world.unreadable.forgetPromotions()
       unit.upgrade(event.restarts !== false)
       return
     case 'reboot':

@@ -15,7 +15,7 @@ const LEASE_SECONDS = 40
 const RENEWAL_US = 10e6
 /** The node controller waits so long for a heartbeat. */
 const GRACE_US = 50e6
-const MANIFEST = { path: '/etc/kubernetes/manifests/etcd.yaml', digest: 'd1', modifiedAtMs: 0, names: ['etcd'] }
+const MANIFEST = { path: '/etc/kubernetes/manifests/etcd.yaml', digest: 'd1', modifiedAtMs: 0, podName: 'etcd', names: ['etcd'] }
 
 export class SimEvidence implements EvidenceProbe {
   readonly #world: SimWorld

@@ -114,6 +114,8 @@ export class SimWorld {
   readonly victims = new Victims()
   /** Configs without evidence: see evidence-invariant.ts. */
   readonly doubts = new Doubts(() => this.nowUs)
+  /** Promotions that are in order, although the node does not work: see invariant 11. */
+  readonly unreadable = new Doubts(() => this.nowUs)
 
   constructor(seed: number, kind: NodeKind) {
     this.kind = kind
@@ -353,6 +355,7 @@ export class SimWorld {
     this.clock.reboot()
     this.troubles.end()
     this.doubts.rebase()
+    this.unreadable.rebase()
     this.#timers.rebase(before, this.nowUs)
     this.loseRuntime()
     this.hasLostRuntime = false
@@ -388,6 +391,7 @@ export class SimWorld {
   loseState(): void {
     this.lostStates += 1
     this.doubts.forgetPromotions()
+    this.unreadable.forgetPromotions()
     this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.#read(this.nextConfigPath())
     if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
     this.withoutAgent(() => {
