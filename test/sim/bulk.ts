@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run sim:bulk -- --from N --to N [--processes N] [--minutes N]`: runs the schedules of very
- * many seeds, half of them with a crash at a random operation, in one process per CPU. Prints a
- * line for each that fails, at once, and counts them at the end. With --minutes it begins nothing
- * new after that time, and says how far it came.
+ * `npm run sim:bulk -- --from N --to N [--processes N] [--minutes N] [--stop]`: runs the schedules
+ * of very many seeds, half of them with a crash at a random operation, in one process per CPU.
+ * Prints a line for each that fails, at once, and counts them at the end. With --minutes it begins
+ * nothing new after that time, and says how far it came. With --stop, the faults of each schedule
+ * stop at a random event, and none crashes.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     to: { type: 'string' },
     processes: { type: 'string', default: String(availableParallelism()) },
     minutes: { type: 'string', default: 'Infinity' },
+    stop: { type: 'boolean', default: false },
   },
 })
 
@@ -43,7 +45,12 @@ let failed = 0
 
 function nextPart(): Part | undefined {
   if (nextSeed > to || performance.now() >= endMs) return undefined
-  const part: Part = { kind: 'seeds', from: nextSeed, count: Math.min(SEEDS_AT_ONCE, to + 1 - nextSeed), crash: 'half' }
+  const part: Part = {
+    kind: 'seeds',
+    from: nextSeed,
+    count: Math.min(SEEDS_AT_ONCE, to + 1 - nextSeed),
+    variation: values.stop ? 'stops' : 'crashes',
+  }
   nextSeed += part.count
   return part
 }

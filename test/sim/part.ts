@@ -2,11 +2,11 @@
 /** One part of a long simulation, small enough to be shared among processes. */
 import { runSchedule } from './run.ts'
 import { scheduleOf } from './stories.ts'
-import { listCrashPoints, type OnFailure, sweepCrashes, sweepSeeds, type WithCrash } from './sweep.ts'
+import { listCrashPoints, type OnFailure, sweepCrashes, sweepSeeds, type Variation } from './sweep.ts'
 import { hashOf, traceOf } from './trace.ts'
 
 export type Part =
-  | { readonly kind: 'seeds'; readonly from: number; readonly count: number; readonly crash: WithCrash }
+  | { readonly kind: 'seeds'; readonly from: number; readonly count: number; readonly variation: Variation }
   /** Every so many crash points of a story, so that all CPUs share the longest one. */
   | { readonly kind: 'crashes'; readonly story: string; readonly slice: number; readonly of: number }
   | { readonly kind: 'traces'; readonly names: readonly string[] }
@@ -22,7 +22,7 @@ const FEWEST_CRASHES = 120
 
 export async function runPart(part: Part, failed: OnFailure): Promise<Done> {
   if (part.kind === 'seeds') {
-    await sweepSeeds(part.from, part.count, failed, part.crash)
+    await sweepSeeds(part.from, part.count, failed, part.variation)
     return { runs: part.count }
   }
   if (part.kind === 'traces') {

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Part } from './part.ts'
 import { type Outcome, runParts } from './pool.ts'
 
-const SEEDS: Part = { kind: 'seeds', from: 1, count: 2, crash: 'half' }
+const SEEDS: Part = { kind: 'seeds', from: 1, count: 2, variation: 'crashes' }
 const NO_STORY: Part = { kind: 'crashes', story: 'none', slice: 0, of: 1 }
 
 // On a busy machine it takes longer than tap grants a file that is run by itself.

@@ -10,24 +10,34 @@ import { type CrashPoint, makeCrash } from './crash.ts'
 import { runSchedule } from './run.ts'
 import { makeSchedule, type Schedule } from './schedule.ts'
 import type { Settled } from './settled.ts'
+import { makeStop } from './stop.ts'
 
 /** Called with a line for each run that fails, as soon as it fails. */
 export type OnFailure = (failure: string) => void
 
-/** Which of the schedules have a crash at a random operation. */
-export type WithCrash = 'none' | 'half'
+/**
+ * `crashes`: half of the schedules have a crash at a random operation. `stops`: the faults of each
+ * stop at a random event, but perhaps one, and the node has to recover.
+ */
+export type Variation = 'plain' | 'crashes' | 'stops'
 
 /**
  * Runs the schedules of a range of seeds. The line for one that fails begins with the command that
  * runs it again.
  */
-export async function sweepSeeds(from: number, count: number, failed: OnFailure, crash: WithCrash = 'none'): Promise<void> {
+export async function sweepSeeds(from: number, count: number, failed: OnFailure, variation: Variation = 'plain'): Promise<void> {
   for (let seed = from; seed < from + count; seed += 1) {
-    const crashes = crash === 'half' && isCrashed(seed)
+    const schedule = makeSchedule(seed)
+    const [flag, options] =
+      variation === 'stops'
+        ? [' --stop', { stop: makeStop(schedule) }]
+        : variation === 'crashes' && isCrashed(seed)
+          ? [' --crash', { crash: makeCrash(seed) }]
+          : ['', {}]
     try {
-      await runSchedule(makeSchedule(seed), crashes ? { crash: makeCrash(seed) } : {})
+      await runSchedule(schedule, options)
     } catch (error) {
-      failed(`npm run sim -- --seed ${seed}${crashes ? ' --crash' : ''}: ${onOneLine(errorMessage(error))}`)
+      failed(`npm run sim -- --seed ${seed}${flag}: ${onOneLine(errorMessage(error))}`)
     }
   }
 }
