@@ -217,6 +217,18 @@ for (const activation of KINDS)
     }
   })
 
+t.test('a kubelet that crashes with all that there is returns to local too, which is checked once', async (t) => {
+  const world = await promoted()
+  for (const source of [A, 'local'] as const) world.behave(source, CRASHES)
+  world.unit.restartByHand()
+  const isAtFault = () => world.records.verdicts().size === 2
+  for (let seconds = 0; seconds < 600 && (!isAtFault() || (await world.running()) !== undefined); seconds += 1) await world.run(SECOND_US)
+  world.want('local')
+  await world.run(MINUTE_US)
+  t.same(world.record('assigned'), 'local')
+  t.equal(world.startedWith, 'local')
+})
+
 t.test('a reset does not restart kubelet without limit for a local config that keeps changing and failing', async (t) => {
   const world = await promoted()
   world.behave('local', CRASHES)

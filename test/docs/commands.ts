@@ -31,6 +31,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--only',
   '--processes',
   '--quick',
+  '--stop',
   '--storms',
   '--table',
   '--url',
