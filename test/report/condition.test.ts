@@ -186,6 +186,14 @@ t.test('what prevents the agent from following the assignment', async (t) => {
   )
   const wiring = { kind: 'broken', reason: 'flag-wins', detail: '/etc/secret' } as const
   t.equal(describe(behind({ unit: unit({ wiring }) }), 'blocked').reason, 'Wiring')
+  t.match(describe(behind({ unit: unit({ wiring }) }), 'blocked').message, /a command-line flag of kubelet wins over it: \/etc\/secret$/)
+  const masked = { kind: 'broken', reason: 'masked', detail: 'kubelet.service is masked' } as const
+  t.match(describe(behind({ unit: unit({ wiring: masked }) }), 'blocked').message, /kubelet's unit is masked: kubelet.service is masked$/)
+  t.match(
+    describe(snapshot({ unit: unit({ wiring: masked }) }), 'blocked').message,
+    /^kubelet.service is masked; desired: /,
+    'with no fault either',
+  )
   t.equal(
     describe(following(good, { proven, unit: unit({ wiring }) }), 'settled').reason,
     'Promoted',

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { MergedPaths } from '../../src/systemd/merged-files.ts'
 import type { UnitDefinition } from '../../src/systemd/unit-definition.ts'
-import { describeKubelet, findNextWords } from '../../src/systemd/wiring.ts'
+import { describeKubelet, describeMissing, findNextWords } from '../../src/systemd/wiring.ts'
 
 const ENV_FILE = '/var/lib/kubelet-cfg-agent/kubelet.env'
 const OURS = `KUBELET_CONFIG_ARGS="--config=/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet"\n`
@@ -297,4 +297,17 @@ t.test('the words of the next start are those that systemd makes of the unit, wh
     ],
   )
   t.equal(findNextWords({ ...KUBEADM, path: '/usr/local/bin/k3s' }, {}), undefined, 'kubelet is inside')
+})
+
+t.test('a unit without a command is masked, or has none', async (t) => {
+  const times = { name: 'kubelet.service', activeExitUs: 0, mainExitUs: 0, inactiveEnterUs: 0 }
+  t.match(describeMissing('kubelet.service', { loadState: 'masked', down: { ...times, barred: 'masked' } }), {
+    kind: 'broken',
+    reason: 'masked',
+    detail: 'kubelet.service is masked, so that nothing can start it: systemctl unmask kubelet.service',
+  })
+  t.match(describeMissing('kubelet.service', { loadState: 'not-found', down: times }), {
+    reason: 'no-config-argument',
+    detail: 'kubelet.service has no command: not-found',
+  })
 })
