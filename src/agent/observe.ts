@@ -192,7 +192,7 @@ function readLeft({ records }: ObservationPorts, checkpoints: CheckpointContents
 /** The local config is read only where a return to it is under way, or about to be. */
 function isLocalInQuestion({ kept, left, running, desired, requests }: LocalQuestion): boolean {
   if (left.left !== undefined) return true
-  if (running.kind === 'unknown' || (running.kind === 'known' && running.content === LOCAL_CONTENT)) return false
+  if (running.kind === 'known' && running.content === LOCAL_CONTENT) return false
   return isLocalAssigned(kept) || desired.kind === 'local' || requests.hold === 'local'
 }
 

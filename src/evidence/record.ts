@@ -217,7 +217,9 @@ function findOfTry(
   { suspendedVerdicts = new Map() }: EvidenceFold,
 ): Baseline['earlier'] {
   const content = contentOfKey(candidate)
-  const kind = [...suspendedVerdicts.values()].find(({ key }) => contentOfKey(key) === content)?.evidence
+  const kind = [...suspendedVerdicts.values()].find(
+    ({ key, evidence }) => evidence !== undefined && contentOfKey(key) === content,
+  )?.evidence
   return kind && findBeforeFirstTry(record, { content, kind }, running)
 }
 

@@ -122,7 +122,8 @@ export class FileActivation implements KindOfActivation {
   }
 
   activate(target: ConfigSource, { path: configPath }: ReadyWiring, isRewording = false, runsIn?: string): void {
-    if (target === 'local' && this.#records.mustFind(configPath).record === undefined) return
+    const found = this.#records.mustFind(configPath)
+    if (target === 'local' && found.record === undefined && found.bytes !== undefined) return
     // For local, what is in place stays, unless it is the agent's.
     const { record, inPlace } = target === 'local' ? this.#keepOriginal(configPath) : this.#keepReplaceable(configPath)
     const { bytes, placed } = this.#load(target, record)

@@ -8,6 +8,7 @@ import { CRASHES, LOCAL_TEXT, SmallWorld, WELL } from './small-world.ts'
 
 const KINDS = ['env', 'file', 'drop-in'] as const
 const TRIAL_US = 3 * MINUTE_US
+const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 const refused = (detail = 'unrecognized feature gate: Gone'): PreflightResult => ({ kind: 'refused', reason: 'validate', detail })
 
 /** Preflight refuses these texts. */
@@ -173,7 +174,7 @@ t.test('where preflight cannot judge it is asked for 10 minutes, and then local 
 
 t.test('a local config that is not there is refused', async (t) => {
   const gone = await promoted()
-  gone.disk.unlink('/var/lib/kubelet/config.yaml')
+  gone.disk.unlink(LOCAL_PATH)
   gone.want('local')
   await gone.run(6 * MINUTE_US)
   t.match(shown(gone).condition, { reason: 'Refused', message: /config\.yaml does not exist/ })
@@ -227,6 +228,23 @@ t.test('a kubelet that crashes with all that there is returns to local too, whic
   await world.run(MINUTE_US)
   t.same(world.record('assigned'), 'local')
   t.equal(world.startedWith, 'local')
+})
+
+t.test('a node without a local config waits for one', async (t) => {
+  for (const activation of KINDS) {
+    const world = new SmallWorld({ activation })
+    await world.run(MINUTE_US)
+    world.disk.unlink(LOCAL_PATH)
+    world.unit.kill()
+    const wait = await world.run(10 * MINUTE_US)
+    t.equal(wait.phase, activation === 'file' ? 'unknown' : 'settled')
+    const { troubles } = world.snapshots.at(-1) ?? {}
+    if (activation === 'file') t.match(troubles, [{ step: 'activate', detail: /config\.yaml does not exist/ }])
+    t.ok(world.steps.length < 400, `${activation}: ${world.steps.length} steps`)
+    world.editLocal('a local config')
+    await world.run(10 * MINUTE_US)
+    t.match(await world.run(SECOND_US), { phase: 'settled' }, activation)
+  }
 })
 
 t.test('a reset does not restart kubelet without limit for a local config that keeps changing and failing', async (t) => {

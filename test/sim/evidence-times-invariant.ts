@@ -38,6 +38,8 @@ interface Rule {
 /** Of the Lease, which is of 40 s here: 1.5 times its duration. */
 const LEASE_US = 60e6
 const MISSING_US = 150e6
+/** Before the end of a trial. */
+const LAST_LOOK_US = 20e6
 /** Of the answer of the API server that says whose fault an answer of the TLS port is. */
 const SERVER_UP_US = 15e6
 /** A restart that waits may be a moment away: nothing is asked about its process for so long. */
@@ -86,7 +88,8 @@ export class EvidenceTimesInvariant implements KubeletObserver {
   #about = ''
   #sinceUs = 0
   #wasExcused = true
-  #wasAway = false
+  /** When the API server was last away, of this process. */
+  #awayUs = Number.NEGATIVE_INFINITY
   /** The boot and the config of the last processes, which share requests. */
   #last: readonly [string, string] = ['', '']
   /** When the first of these started. */
@@ -152,7 +155,10 @@ export class EvidenceTimesInvariant implements KubeletObserver {
     this.#bootId = bootId
     this.#lostStates = lostStates
     const about = `${bootId} ${unit.invocationId} ${clock.suspensions} ${lostRuntimes}`
-    if (about !== this.#about) this.#isOnTrial = false
+    if (about !== this.#about) {
+      this.#isOnTrial = false
+      this.#awayUs = Number.NEGATIVE_INFINITY
+    }
     const { process } = unit
     const rule = process && RULES[behaviourOf(process.text)]
     const isExcused = process === undefined || rule === undefined || about !== this.#about || this.#isExcused(rule, process)
@@ -189,15 +195,17 @@ export class EvidenceTimesInvariant implements KubeletObserver {
 
   /** For the time being. */
   #isExcused({ kind, ofServer, isCompared }: Rule, { text, healthyFromUs }: SimProcess): boolean {
-    const { unit, nowUs, agentFromUs, agentDead, faults, cluster, troubles, starvedUntilUs, policy, lostStamp } = this.#world
+    const { unit, nowUs, lookUs, agentFromUs, agentDead, faults, cluster, troubles, starvedUntilUs, policy, lostStamp } = this.#world
     if (!this.#world.kind.evidence || !this.#isOnTrial || !unit.isHealthy()) return true
     if (isCompared && this.#before.get(text)?.has(kind) !== true) return true
     if ([this.#answered, this.#passed].includes(unit.invocationId)) return true
     if (agentDead || nowUs < agentFromUs || nowUs < starvedUntilUs + STARVED_US || this.#isPaused()) return true
     if (faults.readsFail || unit.systemctl.fault === 'down' || lostStamp || isOriginLost(this.#world)) return true
     const isAway = ofServer && (!cluster.isUp(nowUs) || troubles.has('api-busy'))
-    if ((isAway || this.#wasAway) && nowUs - healthyFromUs >= policy.trialUs) this.#passed = unit.invocationId
-    this.#wasAway = isAway
+    if (isAway) this.#awayUs = nowUs
+    // The trial looked for the last time a while before its end.
+    const endsUs = healthyFromUs + policy.trialUs
+    if (nowUs >= endsUs && this.#awayUs >= endsUs - LAST_LOOK_US - lookUs) this.#passed = unit.invocationId
     return isAway
   }
 }
