@@ -18,6 +18,8 @@ import type { Waker } from './waker.ts'
 const BLIND_US = 5e6
 /** How long a settled kubelet is only probed before systemd is asked again. */
 const PROBES_US = 60e6
+/** A step that is decided so often in a row has no effect, and must not use up the node's CPU. */
+const MOST_REPEATS = 100
 /** An observation of kubelet of this age is used again: on a busy node, a new one takes as long. */
 const FRESH_US = 100e3
 
@@ -41,6 +43,8 @@ export class Loop {
   #settled: KubeletObservation | undefined
   /** Why the last observation failed. */
   #blind: string | undefined
+  /** The step that was carried out last without a wait after it, and how often in a row. */
+  #repeated: { readonly key: string; readonly times: number; readonly first: Attempt } | undefined
   /** Why the flag for state files could not be written. */
   #flagFault: string | undefined
 
@@ -78,7 +82,10 @@ export class Loop {
     this.#observer.decided(snapshot, step)
     this.#refreshFlag(snapshot)
     const end = step.kind === 'wait' ? undefined : await this.#try(step, snapshot)
-    if (step.kind === 'wait') this.#backoff.forgetDue(snapshot)
+    if (step.kind === 'wait') {
+      this.#backoff.forgetDue(snapshot)
+      this.#repeated = undefined
+    }
     // The steps after a preflight that has ended touch kubelet, unless the config is refused.
     if (!isProbeEnough(step, snapshot) || (step.kind === 'preflight' && end === 'done')) this.#settled = undefined
     else if (isSettled(step) && this.#reusable !== undefined) this.#settled = this.#reusable
@@ -144,12 +151,20 @@ export class Loop {
 
   async #try(step: Action, snapshot: Snapshot): Promise<'done' | 'pending' | 'failed'> {
     const attempt = this.#backoff.begin(step)
+    const before = this.#repeated?.key === keyOf(step) ? this.#repeated : { times: 0, first: attempt }
+    const times = before.times + 1
+    this.#repeated = { key: keyOf(step), times, first: before.first }
     try {
       const end = await perform(this.#effects, step, snapshot)
+      if (times >= MOST_REPEATS) throw new Error(`it was carried out ${times} times in a row without an effect: please report this`)
       if (end === 'pending') this.#backoff.goesOn(attempt)
       return end
     } catch (error) {
-      const isNew = this.#backoff.failed(attempt, errorMessage(error), this.#observation.clock.now().monotonicUs)
+      const isNew = this.#backoff.failed(
+        times >= MOST_REPEATS ? before.first : attempt,
+        errorMessage(error),
+        this.#observation.clock.now().monotonicUs,
+      )
       if (isNew) this.#log.error(`${step.kind} failed, trying again in a while`, { error })
       return 'failed'
     }

@@ -664,3 +664,25 @@ t.test('nothing is done to kubelet on the word of a glance; what is wanted is wr
   await world.run(5 * SECOND_US)
   await runsAndStaysOn(t, world, B)
 })
+
+t.test('a step that never has an effect is left alone for longer and longer', async (t) => {
+  const world = new SmallWorld()
+  await world.run(MINUTE_US)
+  const { put } = world.records
+  world.records.put = (name, value) => {
+    if (name !== 'assigned') put.call(world.records, name, value)
+  }
+  world.want(A)
+  const wantedUs = world.nowUs
+  const waits: number[] = []
+  for (let pass = 0; pass < 1500 && waits.length < 8; pass += 1) {
+    const step = await world.pass()
+    if (step.kind !== 'wait') continue
+    waits.push(Math.round((step.untilUs - world.nowUs) / SECOND_US))
+    world.advance(step.untilUs - world.nowUs)
+  }
+  const bursts = world.steps.length / 100
+  t.match(world.snapshots.at(-1)?.troubles, [{ step: 'assign', detail: /100 times in a row without an effect/ }])
+  t.ok(bursts < 8, `${bursts} bursts in ${(world.nowUs - wantedUs) / SECOND_US} s`)
+  t.ok(world.nowUs - wantedUs > 20 * SECOND_US, `${waits}`)
+})
