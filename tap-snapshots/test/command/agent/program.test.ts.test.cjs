@@ -334,7 +334,8 @@ Rolls back the config that kubelet starts with next, as if it had failed: kubele
 the first of last-known-good, previous and local that has not failed. The agent does not use the
 config again until its content, kubelet or the flags of kubelet change, or until retry. In a rollout
 that is not finished this is a veto, which by default halts the rollout for all nodes, and which
-retry does not remove: the command asks first. To take only this node off the config, use reset.
+retry does not remove: the command asks first. It also asks where only a local config is left that
+kubelet refuses. To take only this node off the config, use reset.
 
 Options:
   -y, --yes   do not ask before the change
