@@ -246,6 +246,8 @@ t.test('a config that is tried again has to bring back what was there before its
   })
   t.match(recordFacts(dropBaseline(first, again), again).baseline, { earlier, serving: { status: 401 } }, 'however old')
   t.equal(recordFacts(first, { ...again, suspendedVerdicts: new Map() }).baseline?.earlier, undefined, 'it has not failed')
+  const others = new Map([[keyOf(B, 'kubelet-0'), verdict(B, 'provisional')], ...suspendedVerdicts])
+  t.match(recordFacts(first, { ...again, suspendedVerdicts: others }).baseline, { earlier }, 'on another kubelet it failed by health')
   t.equal(recordFacts(first, { ...again, suspendedVerdicts: failed({ reason: 'crash-loop' }) }).baseline?.earlier, undefined, 'by health')
   t.equal(
     recordFacts(first, { ...again, suspendedVerdicts: failed({ reason: 'evidence', evidence: 'lease' }) }).baseline?.earlier,
@@ -275,6 +277,10 @@ t.test('a kubelet that does not serve yet is asked again for the baseline', asyn
   t.same(starting.baseline?.answered, [])
   const started = recordFacts(starting, { ...fold, facts: [about('i-a', serving(403))] })
   t.match(started.baseline, { answered: ['serving'], serving: { status: 403 } })
+  const now = { ...fold.now, monotonicUs: NOW_US + SECOND_US }
+  const busy = { ...about('i-a', serving(500)), atUs: NOW_US + 2 * SECOND_US }
+  const asked = recordFacts(renewBaseline(started, now), { ...fold, now: { ...now, monotonicUs: busy.atUs }, facts: [busy] })
+  t.match(asked.baseline, { answered: { length: 0 }, serving: { status: 403 } }, 'a port that waits for the API server tells less')
   const young = recordFacts(undefined, { ...fold, healthySinceUs: NOW_US - 1e6, facts: [about('i-a', serving('no-tls'))] })
   t.same(young.baseline?.answered, [])
   const closed = recordFacts(undefined, { ...fold, healthySinceUs: NOW_US - 3e6, facts: [about('i-a', serving('no-tls'))] })
