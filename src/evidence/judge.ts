@@ -200,7 +200,8 @@ export function isOfPause({ evidence }: Snapshot, question: Question | undefined
 /** The evidence that a trial still waits for when its time is over. Empty: it has passed. */
 function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
-  const open = required.filter(({ kind, answer, isDoubtful }) => answer === 'no' || isDoubtful || isAwaited(snapshot, kind))
+  const view = viewEvidence(snapshot)
+  const open = required.filter(({ kind, answer, isDoubtful }) => answer === 'no' || isDoubtful || isAwaited(snapshot, view, kind))
   const held = isVouchedFor(snapshot) ? open.filter(({ isUncompared }) => !isUncompared) : open
   return held.length > 0 ? held : listMissingContact(snapshot, required)
 }
@@ -209,8 +210,7 @@ function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
  * Whether a trial waits for the next looks of that kind, for a while after its time is over. So it
  * does where the answers about this process are lost.
  */
-export function isAwaited(snapshot: Snapshot, kind: EvidenceKind): boolean {
-  const view = viewEvidence(snapshot)
+export function isAwaited(snapshot: Snapshot, view: EvidenceView | undefined, kind: EvidenceKind): boolean {
   const [contract, question] = [contractOf(kind), questionOf(kind)]
   if (view === undefined || contract === undefined || question === undefined) return false
   const { key, sinceUs, answeredUs, requestsSinceUs, reachableSinceUs } = view.process

@@ -176,8 +176,8 @@ function isHeldUp({ now }: Snapshot, baseline: Baseline): boolean {
   return now.monotonicUs - awaitedSinceUs(baseline) >= BUSY_WAIT_US
 }
 
-/** Lately, and the answer came too early. */
-function wasAsked({ evidence, now }: Snapshot, question: Question): boolean {
+/** Within the last minute. A baseline that still lacks the answer had one that came too early. */
+function wasAskedLately({ evidence, now }: Snapshot, question: Question): boolean {
   const answeredUs = evidence?.process?.answeredUs[question]
   return answeredUs !== undefined && now.monotonicUs - answeredUs < BUSY_WAIT_US
 }
@@ -200,7 +200,7 @@ export function dueEvidence(snapshot: Snapshot, candidate: TrialKey | undefined)
   const baseline = snapshot.evidence?.baseline
   if (baseline === undefined) return NOTHING_DUE
   const policy = snapshot.policy.evidence
-  const missing = missingIn(baseline, policy).filter((question) => !isHeldUp(snapshot, baseline) || !wasAsked(snapshot, question))
+  const missing = missingIn(baseline, policy).filter((question) => !isHeldUp(snapshot, baseline) || !wasAskedLately(snapshot, question))
   const isNext = startsWithContent(snapshot.nextStart, candidate)
   // A restart that is a moment away ends the process, and its trial.
   const trial = isNext && !isHeldUp(snapshot, baseline) ? NOTHING_DUE : dueInTrial(snapshot)
@@ -286,7 +286,8 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
   const isNeeded = (question: Question) =>
-    nowUs >= Math.max(findLastLook(snapshot, view), lastUs(question) + AWAITED_GAP_US) && isAwaited(snapshot, CONTRACTS[question].kind)
+    nowUs >= Math.max(findLastLook(snapshot, view), lastUs(question) + AWAITED_GAP_US) &&
+    isAwaited(snapshot, view, CONTRACTS[question].kind)
   const isGranted = (question: Question) =>
     affordable.includes(question) || isNeeded(question) || isAskedAfterPause(question, snapshot, view)
   return wanted.filter((question) => !paid.includes(question) || isGranted(question))

@@ -15,7 +15,7 @@ import type { Starts } from './starts.ts'
 
 /** This many exits of one config within a day are a failure. */
 export const EXITS_THAT_FAIL = 10
-/** So many exits of one config are kept: enough to fail on each of two kubelets. */
+/** The exits kept of one config: enough to fail on each of two kubelets. */
 const MOST_EXITS = 2 * EXITS_THAT_FAIL
 /** The exits of so many configs are kept. */
 const MOST_CONFIGS = 8

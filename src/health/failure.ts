@@ -3,7 +3,6 @@
  * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
  * time, on trial or long promoted. Pure.
  */
-import { contentOfKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { isExcused, isExcuseUsedUp } from './excuse.ts'
 import { isStartRefused } from './exits.ts'
@@ -11,7 +10,7 @@ import type { HealthRecord } from './fold.ts'
 import { isOutOfLoop } from './illness.ts'
 import { areLatestAlike, mayBeNodes, withLastWords } from './last-words.ts'
 import type { HealthPolicy } from './looks.ts'
-import { countRecurringExits, countVaryingExits, describeRecurringExits } from './recurring-exits.ts'
+import { countRecurringExits, countVaryingExits, describeRecurringExits, listOfContent } from './recurring-exits.ts'
 import type { HealthSample } from './sample.ts'
 import { isStartAwaited } from './starts.ts'
 
@@ -65,9 +64,7 @@ function findExits(
 
 /** @param counted how many of the latest exits make the failure */
 function failByExits(record: HealthRecord, what: string, counted: number): HealthFailure {
-  const { recentExits = [], subject } = record
-  const own = recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
-  const those = counted === 0 ? [] : own.slice(-counted)
+  const those = counted === 0 ? [] : listOfContent(record).slice(-counted)
   // Without its runtime, kubelet exits whatever its config.
   const isRuntimes = record.lackedRuntimeUs !== undefined || those.some(({ lackedRuntime }) => lackedRuntime === true)
   const isDoubtful = isRuntimes || mayBeNodes(record)

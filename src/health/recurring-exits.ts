@@ -49,11 +49,15 @@ export function longestLifeOnTrialUs(record: ExitLog, nowUs: number, { trialUs }
 }
 
 /** On whatever kubelet, where each start makes another. */
-function listRecent({ recentExits = [], subject }: ExitLog, nowUs: number): readonly KubeletExit[] {
-  const recent = recentExits.filter(({ atUs, awayUs = 0 }) => nowUs - atUs - awayUs < WINDOW_US)
-  const own = recent.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
+function listRecent(record: ExitLog, nowUs: number): readonly KubeletExit[] {
+  const own = listOfContent(record).filter(({ atUs, awayUs = 0 }) => nowUs - atUs - awayUs < WINDOW_US)
   const kubelets = countKubelets(own)
-  return kubelets >= KUBELETS_OF_NO_UPGRADE && kubelets >= own.length / 2 ? own : own.filter(({ key }) => key === subject)
+  return kubelets >= KUBELETS_OF_NO_UPGRADE && kubelets >= own.length / 2 ? own : own.filter(({ key }) => key === record.subject)
+}
+
+/** The exits of what kubelet starts with next, on whatever kubelet. */
+export function listOfContent({ recentExits = [], subject }: ExitLog): readonly KubeletExit[] {
+  return recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
 }
 
 function countKubelets(exits: readonly KubeletExit[]): number {
@@ -67,8 +71,8 @@ function countKubelets(exits: readonly KubeletExit[]): number {
  *
  * @returns 0: not so often that it is a crash loop
  */
-export function countVaryingExits({ recentExits = [], subject }: ExitLog, nowUs: number, { crashLimit, trialUs }: HealthPolicy): number {
-  const own = recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
+export function countVaryingExits(record: ExitLog, nowUs: number, { crashLimit, trialUs }: HealthPolicy): number {
+  const own = listOfContent(record)
   const isNext = ({ atUs }: KubeletExit, index: number) => (own[index + 1]?.atUs ?? nowUs) - atUs < trialUs
   const inARow = own.slice(own.findLastIndex((exit, index) => !isNext(exit, index)) + 1)
   return inARow.length >= crashLimit && countKubelets(inARow) >= KUBELETS_OF_NO_UPGRADE ? inARow.length : 0
