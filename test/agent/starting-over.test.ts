@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A pass of the loop that still waits when the agent has to end, or to start over. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { mock } from 'node:test'
@@ -9,6 +9,7 @@ import { live, runAgent } from '../../src/compose/agent.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
 import { Heartbeat } from '../../src/systemd/heartbeat.ts'
+import type { Supervision } from '../../src/systemd/notify.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { until } from '../until.ts'
@@ -201,6 +202,41 @@ t.test('without an agent that looks, no state file is said to fit', async (t) =>
   t.notOk(existsSync(flag), 'it has ended')
 })
 
+t.test('an agent whose directory is removed ends for systemd to make it again, and the next one stays', async (t) => {
+  const { world, path, resolved } = prepare(t, '#!/bin/sh\necho asked >> "$(dirname "$0")/calls"\nexit 1\n')
+  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: async () => resolved }
+  const countCalls = () => (existsSync(path('calls')) ? readFileSync(path('calls')).length / 'asked\n'.length : 0)
+  const messages = openSync('/dev/null', 'w')
+  t.teardown(() => closeSync(messages))
+  const supervised = { socket: path('notify'), connected: messages, watchdogUs: undefined }
+  /** @returns the exit code of an agent that is told to end when it has looked without directory */
+  const loseDirectory = async (supervision: Supervision) => {
+    let code: number | undefined
+    const ended = runAgent(start, { ...world, supervision }).then((exit) => {
+      code = exit
+    })
+    const wake = process.listeners('SIGHUP').at(-1) ?? (() => {})
+    await until(() => existsSync(path('state/requests')), 'it lives')
+    rmSync(path('state'), { recursive: true })
+    const before = countCalls()
+    await until(
+      () => {
+        wake('SIGHUP')
+        return code !== undefined || countCalls() > before + 10
+      },
+      'it looks again, or ends',
+      100,
+    )
+    process.off('SIGHUP', wake)
+    process.listeners('SIGTERM').at(-1)?.('SIGTERM')
+    await ended
+    return code
+  }
+  t.equal(await loseDirectory({ ...supervised, socket: undefined }), 0, 'nothing would start it again')
+  t.equal(await loseDirectory(supervised), 1)
+  t.equal(await loseDirectory(supervised), 0, 'within 10 minutes')
+})
+
 /** A kubelet that is stopped. */
 const unitWith = (flags: string) => `Id=kubelet.service
 LoadState=loaded
@@ -216,6 +252,14 @@ Environment=
 DropInPaths=
 NeedDaemonReload=no
 `
+
+t.test('an agent whose directory is removed knows nothing that a decision needs', async (t) => {
+  const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n')
+  writeFileSync(path('answer'), unitWith(''))
+  const end = () => stop.abort('SIGTERM')
+  t.equal(await live({ ...world, supervised: { held: { isUnlinked: () => true }, end } }, stop.signal), 'SIGTERM')
+  t.match(world.log.said.join(), /unknown: \S+state was removed while the agent ran/)
+})
 
 t.test('as soon as systemd says how kubelet calls its node, an agent of another name starts over', async (t) => {
   const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n', { isNamed: false })
