@@ -54,6 +54,19 @@ for (const onTrial of [false, true]) {
   })
 }
 
+t.test('its exits are charged to no config once the same kubelet starts, as when its library is back', async (t) => {
+  const world = await damaged({ onTrial: true })
+  world.unit.restartByHand()
+  await world.run(3 * MINUTE_US)
+  world.checks = undefined
+  world.obstacle = () => undefined
+  await world.settle()
+  world.nodeFault = false
+  await world.run(12 * MINUTE_US)
+  t.equal(world.records.verdicts().size, 0)
+  t.same(world.record('last-known-good'), B)
+})
+
 t.test('a kubelet from before the damage runs on, and is not left for one that cannot start', async (t) => {
   const world = await damaged()
   await world.run(2 * MINUTE_US)
