@@ -28,6 +28,8 @@ const notReady = (nowUs: number, facts: { readonly transitionMs?: number; readon
   return node('False', { reportedAtMs: ms, serverMs: ms, ...facts })
 }
 const busy: SeenFact = { question: 'node', answer: { kind: 'unreachable', detail: 'the API server answers 429', busy: true } }
+/** The API server cannot be reached at all. */
+const UNREACHED = API_QUESTIONS.map((question) => ({ question, answer: { kind: 'unreachable', detail: 'no route to host' } }) as SeenFact)
 const verdicts = (world: SmallWorld) => [...world.records.verdicts().values()]
 
 /** A is last-known-good, and B does this harm for as long as it runs. */
@@ -244,19 +246,27 @@ t.test('a config that is held is promoted once the node is well', async (t) => {
 })
 
 t.test('a trial that is held does not pass because the answers about it are lost', async (t) => {
-  const world = await worldWhereBHarms('ready')
-  world.evidence.answer('node', () => busy)
-  await startB(world)
-  world.evidence.answer('node', (nowUs) => notReady(nowUs))
-  await world.run(2 * TRIAL_US)
-  t.same(world.record('last-known-good'), A)
-  world.runtime.put('evidence', { bootId: 'of-no-boot' })
-  world.disk.unlink('/state/meta/baseline')
-  world.evidence.answersAfterUs = SECOND_US
-  world.restartAgent()
-  const wait = await world.run(TRIAL_US)
-  t.same(world.record('last-known-good'), A)
-  t.match(wait, { phase: 'in-trial', detail: /is over, but ready says no, .*not known/ })
+  for (const isReached of [true, false]) {
+    const world = await worldWhereBHarms('ready')
+    world.evidence.answer('node', () => busy)
+    await startB(world)
+    world.evidence.answer('node', (nowUs) => notReady(nowUs))
+    await world.run(2 * TRIAL_US)
+    t.same(world.record('last-known-good'), A)
+    world.runtime.put('evidence', { bootId: 'of-no-boot' })
+    world.disk.unlink('/state/meta/baseline')
+    world.evidence.answersAfterUs = SECOND_US
+    if (!isReached) for (const seen of UNREACHED) world.evidence.answer(seen.question, () => seen)
+    world.restartAgent()
+    const first = await world.run(80 * SECOND_US)
+    t.match(first, { phase: 'in-trial', detail: isReached ? /ready says no/ : /evidence that is missing: lease, ready, pods/ })
+    for (const { question } of UNREACHED)
+      world.evidence.answer(question, (nowUs) => (question === 'node' ? notReady(nowUs) : ANSWERS_WELL[question](nowUs)))
+    const wait = await world.run(TRIAL_US)
+    t.same(world.record('last-known-good'), A)
+    t.match(wait, { phase: 'in-trial', detail: /is over, but ready says no, .*not known/ })
+    t.same(verdicts(world), [])
+  }
 })
 
 t.test('a fallback does not wait for an API server that is too busy', async (t) => {
