@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { ANY_UNIT } from '../../src/agent/identity.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
 import { findMeaning, parseOriginalRecord } from '../../src/systemd/original-records.ts'
@@ -173,6 +174,18 @@ t.test('a file without a kind, or one that cannot be decoded, is replaced as bef
     activation.activate('local', WIRING)
     t.equal(text(), original)
   }
+})
+
+t.test('a withdrawal while the file is missing does not make local of the config that comes back', async (t) => {
+  const { activation, files } = fresh()
+  activation.stage('local', WIRING)
+  activation.activate(A, WIRING)
+  files.remove(CONFIG)
+  activation.withdraw('everything', ANY_UNIT, (path) => t.fail(`${path} was withdrawn`))
+  files.replace(CONFIG, bytesOf(A))
+  t.same(stateOf(activation), A)
+  activation.activate('local', WIRING)
+  t.equal(files.read(CONFIG)?.toString(), ORIGINAL)
 })
 
 t.test('damage and missing files', async (t) => {
