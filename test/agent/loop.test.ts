@@ -643,6 +643,20 @@ t.test('systemd is asked again before a restart that has waited for longer than 
   t.equal(world.looksAtSystemd, before + 2)
 })
 
+t.test('systemd is asked again after kubelet was started once more with what failed', async (t) => {
+  const world = await promoted(A)
+  world.hangs = true
+  for (let look = 0; look < 200; look += 1) {
+    const step = await world.pass()
+    if (step.kind === 'try-again') break
+    if (step.kind === 'wait') world.advance(SECOND_US)
+  }
+  t.match(world.steps.at(-1), { kind: 'try-again' })
+  const before = world.looksAtSystemd
+  await world.pass()
+  t.equal(world.looksAtSystemd, before + 1)
+})
+
 t.test('a settled node is not looked at twice before a restart', async (t) => {
   const world = await promoted(A)
   world.want(B)
