@@ -175,6 +175,16 @@ t.test('preflight', async (t) => {
     t.match(world.history.at(-1), { kind: 'retrying', to: B })
     t.strictSame(world.effectPorts().accepted.get(keyOf(B)), { drain: ['cgroupDriver'], basis: 'basis' })
   })
+  t.test('it rests on the settings from before the check', async (t) => {
+    const world = settled()
+    const check = async () => {
+      world.basis = 'later'
+      return { kind: 'accepted', remarks: [], drain: [] } as const
+    }
+    world.checks = { check, pending: () => new Set() }
+    await carryOut(world, { ...step, data: dataOf(B) })
+    t.match(world.effectPorts().accepted.get(keyOf(B)), { basis: 'basis' })
+  })
   t.test('pending: nothing is remembered yet', async (t) => {
     const world = settled()
     world.preflight = () => ({ kind: 'pending' })
