@@ -44,6 +44,24 @@ t.test('one whose directory was removed ends, once in 10 minutes, and knows noth
   t.match(open().findOccasion(), /removed/, 'and in another boot')
 })
 
+t.test('an agent that has run for long leaves the next one word of its end, too', async (t) => {
+  const { state, open } = createWorld()
+  state.isUnlinked = true
+  state.upUs = 20 * MINUTE_US
+  t.match(open().findOccasion(), /removed/)
+  state.upUs = 0
+  t.equal(open().findOccasion(), undefined)
+})
+
+t.test('without its directory, it says of no process that it still runs', async (t) => {
+  const { state, open } = createWorld()
+  const seen = unit()
+  const { stillRuns } = open().watch({ observe: async () => seen, stillRuns: () => true })
+  t.equal(stillRuns(seen), true)
+  state.isUnlinked = true
+  t.equal(stillRuns(seen), false)
+})
+
 t.test('where /run is lost too, only an agent that has run for as long ends', async (t) => {
   const { disk, state, open } = createWorld()
   state.isUnlinked = true
