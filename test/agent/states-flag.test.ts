@@ -129,6 +129,17 @@ t.test('a unit that is not known is judged', async (t) => {
   t.ok(node.seeNothing())
 })
 
+t.test('a file that cannot be read is judged', async (t) => {
+  for (const path of [CHECKPOINT, CPU]) {
+    const node = openNode()
+    node.files.replace(CPU, NONE)
+    node.disk.readFaultOf = (read) => (read === path ? 'EIO' : undefined)
+    t.ok(node.look(), path)
+    node.disk.readFaultOf = undefined
+    t.notOk(node.look(), path)
+  }
+})
+
 t.test('once nobody looks, all is judged, where the drop-in looks too', async (t) => {
   const node = openNode()
   const fixed = '/var/lib/kubelet-cfg-agent/states-fit'
