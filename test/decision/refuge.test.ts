@@ -39,6 +39,7 @@ t.test('the target is a refuge where it needs no preflight', async (t) => {
   t.equal(refuge(A, { ...unproven, ...runs(A) }), A, 'it runs')
   t.equal(refuge(A, {}), A, 'it is last-known-good')
   t.equal(refuge(A, unproven), 'local', 'it needs one')
+  t.equal(refuge(A, judged(verdict(A, 'confirmed'))), 'local', 'not what has failed')
 })
 
 const ILL = { wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 600 * SECOND_US, exits: 0 }
