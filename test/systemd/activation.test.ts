@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename, dirname } from 'node:path'
 import t from 'tap'
+import type { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { ActivationKind, ReadyWiring } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
@@ -13,7 +14,7 @@ import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, worldWith } from
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const DROP_INS = '/etc/kubelet.d'
 
-function open(wiring: ReadyWiring): ActivationWorld & { readonly said: readonly string[] } {
+function open(wiring: ReadyWiring): ActivationWorld & { readonly files: DurableFiles; readonly said: readonly string[] } {
   const log = silentLog()
   const { files, disk, clock, time } = worldWith(A, B)
   disk.plant(`${DROP_INS}/README`, '')
@@ -140,6 +141,30 @@ for (const [from, to] of CHANGES) {
     }
   })
 }
+
+t.test('room for a name is no room for a config', async (t) => {
+  const { activation, wiring, files } = openChanged('drop-in', 'env')
+  const sizes: number[] = []
+  const replace = files.replace.bind(files)
+  files.replace = (path, bytes, options) => {
+    sizes.push(bytes.length)
+    replace(path, bytes, options)
+  }
+  activation.activate(B, wiring)
+  t.ok(sizes.some((size) => size > 32_000))
+})
+
+t.test('local is not in place while another kind has left a config, and a fallback may be', async (t) => {
+  for (const target of ['local', B] as const) {
+    const { activation, disk } = openChanged('drop-in', 'drop-in')
+    const former = openChanged('env', 'env').left().env ?? ''
+    disk.plant(ENV_FILE, former)
+    disk.faultOf = ({ kind, path }) => (kind === 'unlink' && path === ENV_FILE ? 'EROFS' : undefined)
+    const activate = () => activation.activate(target, WIRINGS['drop-in'])
+    if (target === 'local') t.throws(activate, { code: 'EROFS' })
+    else t.doesNotThrow(activate)
+  }
+})
 
 for (const to of ['env', 'file'] as const) {
   t.test(`from drop-in to ${to}: what kubelet does not read may stay`, async (t) => {
