@@ -42,6 +42,8 @@ export type Behaviour =
   | 'never-healthy'
   /** Exits more seldom than a trial takes. */
   | 'slow-crash-loop'
+  /** So seldom that it never fails. */
+  | 'exits-seldom'
   /** A unit of `Type=notify` stays in `activating`. */
   | 'never-ready'
   | 'loses-health'
@@ -152,7 +154,16 @@ export function isRefused(text: string): boolean {
   return ['syntax-error', 'invalid'].includes(behaviourOf(text))
 }
 
-const GOOD: readonly Behaviour[] = ['good', 'static-cpus', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
+const GOOD: readonly Behaviour[] = [
+  'good',
+  'exits-seldom',
+  'static-cpus',
+  'slow-start',
+  'needs-drain',
+  'moves-healthz',
+  'without-healthz',
+  'moves-runtime',
+]
 
 /** Only evidence tells these from good ones. */
 export const BREAKING: readonly [Behaviour, ...Behaviour[]] = [
@@ -172,7 +183,7 @@ export function isOneWay(text: string): boolean {
   return ['loses-static-pods', 'refuses-pods'].includes(behaviourOf(text))
 }
 
-/** On a node that is well, kubelet becomes healthy with this config and stays so. */
+/** On a node that is well, kubelet becomes healthy with this config and stays so, or nearly. */
 export function isGood(text: string, version: number): boolean {
   const behaviour = behaviourOf(text)
   return GOOD.includes(behaviour) || (behaviour === 'good-until-upgrade' && version === 1)
@@ -233,6 +244,8 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
       return lives(4, { exitsAfter: 20 })
     case 'slow-crash-loop':
       return lives(4, { exitsAfter: 130 })
+    case 'exits-seldom':
+      return lives(4, { exitsAfter: 3 * 3600 })
     // Nobody can see that it takes a while.
     case 'without-healthz':
       return lives(0)

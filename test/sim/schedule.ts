@@ -133,7 +133,8 @@ export function makeSchedule(seed: number): Schedule {
   const left = withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
   const troubled = withExtras(left, seededRandom(seed ^ 0x70b1), makeTrouble, INTERVENTION_SHARE)
   const paused = withPauses(troubled, seededRandom(seed ^ 0x9a05e))
-  return { seed, node, events: withSequels(paused, seededRandom(seed ^ 0x5e9e1)) }
+  const followed = withSequels(paused, seededRandom(seed ^ 0x5e9e1))
+  return { seed, node, events: [...followed, ...makeLoop(seededRandom(seed ^ 0x100b5))] }
 }
 
 /**
@@ -167,6 +168,20 @@ function withSequels(events: readonly Timed[], random: Random): Timed[] {
     return [timed, { afterSeconds: random.between(30, 100), event: sequel }]
   })
 }
+
+/** At the end, a config with which kubelet exits however healthy it is in between. */
+function makeLoop(random: Random): Timed[] {
+  if (!random.chance(LOOP_SHARE)) return []
+  const behaviour = random.pick(['slow-crash-loop', 'exits-seldom'] as const)
+  const assign: Timed = { afterSeconds: makePause(random), event: { kind: 'assign', name: 'red' } }
+  const edit: Timed = { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour } }
+  return behaviour === 'slow-crash-loop'
+    ? [assign, edit]
+    : [assign, edit, { afterSeconds: TEN_SELDOM_EXITS_SECONDS, event: { kind: 'touch-metadata', name: 'red' } }]
+}
+
+const LOOP_SHARE = 0.08
+const TEN_SELDOM_EXITS_SECONDS = 31 * 3600
 
 function makeOverlayEvent(random: Random): WorldEvent {
   return random.pick<WorldEvent>([

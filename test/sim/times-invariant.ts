@@ -12,13 +12,10 @@ import { isLocalText, type SimProcess } from './behaviour.ts'
 import { CONTAINERD } from './sim-runtime.ts'
 import { STARVED_US } from './sim-troubles.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
-import { ALIKE_EXITS, ALIKE_WITHIN_US, DIFFERENT_KUBELETS, type Failing, lateUs, limitUs } from './times.ts'
+import { areAlike, DIFFERENT_KUBELETS, type Failing, lateUs, limitUs, RECURRING_EXITS, RECURRING_WITHIN_US, type SimExit } from './times.ts'
 import { isUnseen } from './unseen.ts'
 
-interface Exit {
-  readonly startedAtUs: number
-  readonly atUs: number
-  readonly said: string | undefined
+interface Exit extends SimExit {
   /**
    * A part of the identity that differs at each start makes another kubelet, with exits of its own.
    */
@@ -43,6 +40,8 @@ export class TimesInvariant implements KubeletObserver {
    */
   #about = ''
   #exits: readonly Exit[] = []
+  /** Those from before the last trial that passed, too. */
+  #recurring: readonly Exit[] = []
   #exitsDueUs: number | undefined
   #alikeDueUs: number | undefined
   #givenUpSinceUs: number | undefined
@@ -97,13 +96,16 @@ export class TimesInvariant implements KubeletObserver {
   exited(process: SimProcess, said: string | undefined): void {
     const { nowUs, unit, policy } = this.#world
     const { text, startedAtUs, version } = process
-    if (this.#isProven(process)) this.#forget()
+    if (this.#isProven(process)) this.#beginAnew()
     if (text !== this.#world.nextText() || version !== unit.version || this.#isExcused() || this.#isForRuntime(process)) return
     // Between late looks it may be healthy, and was so at them for all that the agent knows.
     if (this.#lookUs() > policy.toleranceUs) return
-    this.#exits = [...this.#exits, { startedAtUs, atUs: nowUs, said, identity: unit.identity }]
-    if (isLoop(this.#exits, policy)) this.#exitsDueUs ??= nowUs
-    if (this.#world.kind.journal && areAlike(this.#exits.slice(-ALIKE_EXITS))) this.#alikeDueUs ??= nowUs
+    const { identity } = unit
+    const exit: Exit = { startedAtUs, atUs: nowUs, said, identity }
+    this.#exits = [...this.#exits, exit]
+    this.#recurring = [...this.#recurring, exit].filter((each) => each.identity === identity && nowUs - each.atUs < RECURRING_WITHIN_US)
+    if (isLoop(this.#exits, policy) || this.#recurring.length >= RECURRING_EXITS) this.#exitsDueUs ??= nowUs
+    if (this.#world.kind.journal && areAlike(this.#exits.filter((each) => each.identity === identity))) this.#alikeDueUs ??= nowUs
   }
 
   decided(snapshot: Snapshot, step: Step): void {
@@ -150,6 +152,12 @@ export class TimesInvariant implements KubeletObserver {
   }
 
   #forget(): void {
+    this.#beginAnew()
+    this.#recurring = []
+  }
+
+  /** After a whole trial. */
+  #beginAnew(): void {
     this.#exits = []
     this.#exitsDueUs = undefined
     this.#alikeDueUs = undefined
@@ -176,7 +184,7 @@ export class TimesInvariant implements KubeletObserver {
     if (unit.activity === 'failed' && this.#exits.length > 0) this.#givenUpSinceUs ??= nowUs
     if (process !== undefined && this.#isStarted() && unit.isHealthy()) {
       this.#illSinceUs = undefined
-      if (this.#isProven(process)) this.#forget()
+      if (this.#isProven(process)) this.#beginAnew()
       return
     }
     // Another config runs, or ran last: a restart is due, which systemd may refuse for long.
@@ -238,13 +246,4 @@ function isLoop(exits: readonly Exit[], { crashLimit, trialUs }: Policy): boolea
   const inARow = exits.slice(exits.findLastIndex((exit, index) => !isNext(exit, index)) + 1)
   const kubelets = new Set(inARow.map((exit) => exit.identity)).size
   return own.length >= crashLimit || (inARow.length >= crashLimit && kubelets >= DIFFERENT_KUBELETS)
-}
-
-/** Numbers and addresses differ from start to start. */
-function areAlike([before, after]: readonly Exit[]): boolean {
-  if (before?.said === undefined || after?.said === undefined || before.identity !== after.identity) return false
-  const isAtStart = ({ startedAtUs, atUs }: Exit) => atUs - startedAtUs < ALIKE_WITHIN_US
-  const isNext = after.startedAtUs - before.atUs < ALIKE_WITHIN_US
-  const plain = (said: string) => said.replace(/0x[0-9a-f]+|[0-9.]+/g, '#')
-  return isNext && isAtStart(before) && isAtStart(after) && plain(before.said) === plain(after.said)
 }

@@ -9,8 +9,11 @@ import type { Policy } from '../../src/decision/snapshot.ts'
  * An exit this near to its start counts as one of a crash loop by its words, and the next start
  * too.
  */
-export const ALIKE_WITHIN_US = 60e6
-export const ALIKE_EXITS = 2
+const ALIKE_WITHIN_US = 60e6
+const ALIKE_EXITS = 2
+/** A crash loop however healthy kubelet is in between, and while it starts with the config. */
+export const RECURRING_EXITS = 10
+export const RECURRING_WITHIN_US = 24 * 3600e6
 /** In a row they are a crash loop of kubelets that differ at each start. */
 export const DIFFERENT_KUBELETS = 3
 /** The agent waits for the journal and for the container runtime in a look. */
@@ -18,7 +21,7 @@ const LOOK_TAKES_US = 5e6
 
 /** The rows of the table, in its order and with its words. */
 export const FAILING = [
-  { failing: 'exits', docs: 'exits for the third time' },
+  { failing: 'exits', docs: 'exits for the third time, or the tenth within 24 hours' },
   { failing: 'same words', docs: 'exits for the second time, with the same last words' },
   { failing: 'given up', docs: 'is given up by systemd' },
   { failing: 'never healthy', docs: 'does not get healthy' },
@@ -26,6 +29,28 @@ export const FAILING = [
 ] as const
 
 export type Failing = (typeof FAILING)[number]['failing']
+
+/** One exit of kubelet, as the world knows it. */
+export interface SimExit {
+  readonly startedAtUs: number
+  readonly atUs: number
+  readonly said: string | undefined
+}
+
+/**
+ * Whether the latest exits have the same words, each near to its start. Numbers and addresses
+ * differ from start to start.
+ *
+ * @param noticedUs how long after an exit the agent may have noticed it
+ */
+export function areAlike(exits: readonly SimExit[], noticedUs = 0): boolean {
+  const [before, after] = exits.slice(-ALIKE_EXITS)
+  if (before?.said === undefined || after?.said === undefined) return false
+  const isAtStart = ({ startedAtUs, atUs }: SimExit) => atUs - startedAtUs < ALIKE_WITHIN_US
+  const isNext = after.startedAtUs - before.atUs < ALIKE_WITHIN_US + noticedUs
+  const plain = (said: string) => said.replace(/0x[0-9a-f]+|[0-9.]+/g, '#')
+  return isNext && isAtStart(before) && isAtStart(after) && plain(before.said) === plain(after.said)
+}
 
 /**
  * The time after which a failing kubelet's config is left, counted from when kubelet has failed so.

@@ -13,7 +13,7 @@ import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
-import { ALIKE_EXITS, limitUs } from './times.ts'
+import { areAlike, limitUs, RECURRING_EXITS, RECURRING_WITHIN_US, type SimExit } from './times.ts'
 import { lastKnownGoodText } from './victims.ts'
 
 const LAYOUT = layoutOf(DIRECTORY)
@@ -21,13 +21,12 @@ const LAYOUT = layoutOf(DIRECTORY)
 const ANSWER_AGE_US = 20e6
 /** No container runtime excuses this many exits of kubelet. */
 const EXCUSES_FEWER = 60
-/** Within a day. */
-const RECURRING_EXITS = 10
 
 type Failure = Pick<Verdict, 'reason' | 'detail' | 'evidence' | 'doubtful'>
 
-interface Exit {
-  readonly atUs: number
+interface Exit extends SimExit {
+  /** As `Facts.ownUs`. */
+  readonly atOwnUs: number
   readonly boot: string
   readonly isExcused: boolean
   /** Kubelet has run for a whole trial since. */
@@ -37,11 +36,13 @@ interface Exit {
 /** Events of kubelet with one config, as the world knows them. */
 interface Facts {
   readonly exits: readonly Exit[]
+  /** For how long kubelet has started with it. */
+  readonly ownUs: number
   /** Since when it may be ill. */
   readonly illFromUs: number
 }
 
-const NOTHING: Facts = { exits: [], illFromUs: Number.NEGATIVE_INFINITY }
+const NOTHING: Facts = { exits: [], ownUs: 0, illFromUs: Number.NEGATIVE_INFINITY }
 
 export class VerdictInvariant implements KubeletObserver {
   readonly #world: SimWorld
@@ -67,6 +68,7 @@ export class VerdictInvariant implements KubeletObserver {
   /** Since when the agent has looked in time: no health runs through a time in which it did not. */
   #seenFromUs = Number.NEGATIVE_INFINITY
   #suspensions = 0
+  #lastUs = 0
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -86,12 +88,13 @@ export class VerdictInvariant implements KubeletObserver {
     this.#isOwnQueued = false
   }
 
-  exited(process: SimProcess): void {
-    const { nowUs, clock } = this.#world
-    const { text } = process
-    const before = this.#of(text).exits
-    const exit: Exit = { atUs: nowUs, boot: clock.now().bootId, isExcused: this.#isSilent(process) }
-    this.#change(text, { exits: [...before, exit] })
+  exited(process: SimProcess, said: string | undefined): void {
+    const { nowUs: atUs, clock } = this.#world
+    const { text, startedAtUs } = process
+    this.#age()
+    const { exits, ownUs: atOwnUs } = this.#of(text)
+    const isExcused = this.#isSilent(process) && !this.#isExcuseUsedUp(process)
+    this.#change(text, { exits: [...exits, { startedAtUs, atUs, atOwnUs, said, boot: clock.now().bootId, isExcused }] })
   }
 
   check(): void {
@@ -101,6 +104,7 @@ export class VerdictInvariant implements KubeletObserver {
     if (bootId !== this.#boot) for (const text of this.#facts.keys()) this.#change(text, { illFromUs: Number.NEGATIVE_INFINITY })
     if (bootId !== this.#boot) this.#seenFromUs = Number.NEGATIVE_INFINITY
     this.#boot = bootId
+    this.#age()
     if (clock.suspensions !== this.#suspensions || this.#world.troubles.has('starved')) this.#seenFromUs = nowUs
     this.#suspensions = clock.suspensions
     const { process } = unit
@@ -114,6 +118,13 @@ export class VerdictInvariant implements KubeletObserver {
     const isSeen = process !== undefined && nowUs - process.healthyFromUs > this.#world.lookUs
     const isExcused = process !== undefined && this.#isSilent(process) && !this.#isExcuseUsedUp(process)
     if (process !== undefined && ((this.#isWell && isSeen) || isExcused)) this.#change(process.text, { illFromUs: nowUs })
+  }
+
+  #age(): void {
+    const { nowUs } = this.#world
+    const text = this.#world.nextText() ?? ''
+    this.#change(text, { ownUs: this.#of(text).ownUs + Math.max(0, nowUs - this.#lastUs) })
+    this.#lastUs = nowUs
   }
 
   decided(step: Step): void {
@@ -130,7 +141,7 @@ export class VerdictInvariant implements KubeletObserver {
     // For all that a look can show, it was healthy for a whole trial.
     const healthyUs = Math.min(nowUs, process.unhealthyFromUs) - Math.max(process.healthyFromUs, this.#seenFromUs)
     if (healthyUs > this.#world.policy.trialUs + 4 * this.#world.lookUs)
-      this.#change(process.text, { exits: this.#of(process.text).exits.map(excuse) })
+      this.#change(process.text, { exits: this.#of(process.text).exits.map((exit) => ({ ...exit, isOver: true })) })
   }
 
   #checkFailure(source: Verdict['source'], failure: Failure): void {
@@ -143,13 +154,9 @@ export class VerdictInvariant implements KubeletObserver {
     const { exits, illFromUs } = this.#of(text)
     const about = `${detail}: ${text}`
     switch (reason) {
-      case 'crash-loop': {
-        const charged = exits.filter(({ isExcused }) => !isExcused).length
-        const least = Math.min(policy.crashLimit, this.#world.kind.journal ? ALIKE_EXITS : policy.crashLimit)
-        const isEnough = charged >= least || exits.length >= Math.min(EXCUSES_FEWER, RECURRING_EXITS) || unit.activity === 'failed'
-        assert(isEnough, `invariant 13: condemned after ${charged} of ${exits.length} exits: ${about}`)
+      case 'crash-loop':
+        assert(this.#isLoop(this.#of(text)), `invariant 13: condemned after ${exits.length} exits: ${about}`)
         return
-      }
       case 'start-deadline':
         assert(
           nowUs - illFromUs >= limitUs('never healthy', policy),
@@ -168,6 +175,16 @@ export class VerdictInvariant implements KubeletObserver {
           `invariant 13: a good config is condemned: ${about}`,
         )
     }
+  }
+
+  #isLoop({ exits, ownUs }: Facts): boolean {
+    const { unit, policy, kind, clock, lookUs } = this.#world
+    if (unit.activity === 'failed') return true
+    const { bootId } = clock.now()
+    const counting = exits.filter(({ boot, isExcused }) => boot === bootId && !isExcused)
+    const recurring = counting.filter(({ atOwnUs }) => ownUs - atOwnUs < RECURRING_WITHIN_US)
+    const charged = counting.filter(({ isOver }) => isOver !== true)
+    return charged.length >= policy.crashLimit || recurring.length >= RECURRING_EXITS || (kind.journal && areAlike(charged, 2 * lookUs))
   }
 
   /** The node did it, and the agent cannot know that. */
@@ -245,10 +262,6 @@ export class VerdictInvariant implements KubeletObserver {
   #change(text: string, change: Partial<Facts>): void {
     this.#facts.set(text, { ...this.#of(text), ...change })
   }
-}
-
-function excuse(exit: Exit): Exit {
-  return { ...exit, isExcused: true, isOver: true }
 }
 
 function seconds(us: number): number {
