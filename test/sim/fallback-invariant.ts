@@ -11,14 +11,15 @@ import { meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'
 import { STARVED_US } from './sim-troubles.ts'
 import type { SimWorld } from './sim-world.ts'
-import { DIFFERENT_KUBELETS } from './times.ts'
+import { DIFFERENT_KUBELETS, moreWaitUs } from './times.ts'
 import { isUnseen } from './unseen.ts'
 
 /**
  * The slowest fallback: the config misses its start deadline, then last-known-good and the config
  * before it miss theirs. One of them had proved itself and is started once more. And the starts.
  */
-const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
+const SLOWEST_CONFIGS = 4
+const FALLBACK_BUDGET_US = SLOWEST_CONFIGS * POLICY.startDeadlineUs + 60e6
 /** A runtime that the config killed excuses it for a while, and comes back some time after that. */
 const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
 /** A unit that is left down is started again at growing intervals, up to this. */
@@ -72,7 +73,7 @@ export class FallbackInvariant {
   }
 
   check(): void {
-    const { unit, nowUs } = this.#world
+    const { unit, nowUs, kind, policy } = this.#world
     if (!this.#fails() || this.#isExcused()) {
       this.forget()
       return
@@ -84,12 +85,14 @@ export class FallbackInvariant {
     this.#wasLeftDown ||= unit.isLeftDown
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
+    const waitUs = moreWaitUs(kind, policy)
     assert(
       failedForUs <=
         FALLBACK_BUDGET_US +
-          (this.#rested ? REST_TRIALS * this.#world.policy.trialUs : 0) +
+          SLOWEST_CONFIGS * waitUs +
+          (this.#rested ? REST_TRIALS * policy.trialUs : 0) +
           (this.#wasLeftDown ? START_AGAIN_US : 0) +
-          this.#countTriesAgain() * OTHER_KUBELET_US +
+          this.#countTriesAgain() * (OTHER_KUBELET_US + waitUs) +
           this.#killers.size * RUNTIME_BUDGET_US,
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )

@@ -11,7 +11,7 @@ import { isOfFailure } from '../../src/decision/verdict.ts'
 import { contentOfKey } from '../../src/subject/trial-key.ts'
 import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
-import { lateUs, limitUs } from './times.ts'
+import { lateUs, limitUs, moreWaitUs } from './times.ts'
 import { lastKnownGoodText } from './victims.ts'
 
 /** The fault that stays for ever. */
@@ -23,9 +23,9 @@ const PREFLIGHT_US = 20e6
 const MOST_FAILURES = 4
 
 /** How long it takes at most, from what runs at the moment to a trial that has passed. */
-export function livenessUs({ policy, lookUs }: SimWorld): number {
+export function livenessUs({ policy, lookUs, kind }: SimWorld): number {
   const failing = 'never healthy'
-  const failuresUs = MOST_FAILURES * (limitUs(failing, policy) + lateUs(failing, lookUs, policy))
+  const failuresUs = MOST_FAILURES * (limitUs(failing, policy) + lateUs(failing, lookUs, policy) + moreWaitUs(kind, policy))
   return policy.spreadUs + PREFLIGHT_US + failuresUs + policy.trialUs + 4 * lookUs
 }
 

@@ -17,6 +17,10 @@ export interface NodeKind {
   readonly startLimit: number
   /** `Restart=`. */
   readonly restart: 'always' | 'on-failure'
+  /** `RestartSec=`. */
+  readonly restartSeconds: number
+  /** Systemd tells how long it waits before a restart. */
+  readonly tellsWait: boolean
   readonly channel: SwitchedChannel
   /** The ConfigMaps hold parts, which are merged over the local config. */
   readonly parts: boolean
@@ -47,6 +51,8 @@ export const PLAIN_NODE: NodeKind = {
   unit: 'simple',
   startLimit: Number.POSITIVE_INFINITY,
   restart: 'always',
+  restartSeconds: 10,
+  tellsWait: false,
   channel: 'config-source',
   parts: false,
   evidence: false,
@@ -66,6 +72,8 @@ export function makeNodeKind(seed: number): NodeKind {
     unit: random.chance(0.25) ? 'notify' : 'simple',
     startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
     restart: seededRandom(seed ^ 0x4e57).chance(0.25) ? 'on-failure' : 'always',
+    tellsWait: true,
+    restartSeconds: seededRandom(seed ^ 0x4e5ec).pick([10, 10, 5, 90]),
     channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),
     evidence: random.chance(0.3),
     whenRefused: random.chance(0.25) ? 'last-known-good' : 'stay',

@@ -8,7 +8,15 @@
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 import type { Unit } from '../../src/ports/unit.ts'
-import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/subject/unit-state.ts'
+import type {
+  KubeletProcess,
+  ReadyWiring,
+  RestartWait,
+  UnitActivity,
+  UnitDown,
+  UnitHazards,
+  UnitState,
+} from '../../src/subject/unit-state.ts'
 import { HeldAnswer } from '../../src/systemd/held-answer.ts'
 import { describeProcess } from '../../src/systemd/unit-activity.ts'
 import {
@@ -31,7 +39,6 @@ import { SimSignals } from './sim-signals.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
 import type { SimUnitWorld } from './sim-unit-world.ts'
 
-const RESTART_SEC_US = 10e6
 /** How long a start waits in systemd's queue, and which of them do. */
 const QUEUED_US = 30e3
 const isSlow = (invocation: number): boolean => invocation % 4 === 3
@@ -48,6 +55,7 @@ interface Shown {
   readonly nRestarts: number
   readonly startedAtUs: number
   readonly down: UnitDown | undefined
+  readonly restartWait: RestartWait | undefined
   readonly hazards: UnitHazards
 }
 
@@ -264,8 +272,16 @@ export class SimUnit implements Unit, HealthProbe {
     const { activity, invocationId } = this
     const { barred } = this
     const down = activity === 'stopped' ? { name: NAME, ...this.#down, barred } : undefined
+    const { restartWait } = this
     const hazards = { requires: ['runtime-setup.service'], bindsTo: [], restart: this.#world.kind.restart }
-    return { activity, invocationId, nRestarts: this.#nRestarts, startedAtUs: this.lastStartedAtUs, down, hazards }
+    return { activity, invocationId, nRestarts: this.#nRestarts, startedAtUs: this.lastStartedAtUs, down, restartWait, hazards }
+  }
+
+  /** As far as systemd tells. */
+  get restartWait() {
+    const { tellsWait, restartSeconds } = this.#world.kind
+    const sinceUs = this.#down.mainExitUs
+    return tellsWait && this.#state === 'auto-restart' ? { sinceUs, untilUs: sinceUs + restartSeconds * 1e6 } : undefined
   }
 
   get #state() {
@@ -384,7 +400,7 @@ export class SimUnit implements Unit, HealthProbe {
     const givenUp = this.#nRestarts >= this.#world.kind.startLimit && this.isNodeWell()
     if (givenUp) this.#down = { ...this.#down, activeExitUs: now - 1 }
     this.#state = givenUp ? 'failed' : 'auto-restart'
-    this.#startAtUs = givenUp ? undefined : now + RESTART_SEC_US
+    this.#startAtUs = givenUp ? undefined : now + this.#world.kind.restartSeconds * 1e6
     // A local config that nobody replaces is not the agent's.
     const isOperators = this.#wasHealthy || (isLocal && this.#world.isNothingAssigned())
     this.#operatorAtUs = givenUp && isOperators ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined

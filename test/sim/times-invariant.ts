@@ -101,7 +101,7 @@ export class TimesInvariant implements KubeletObserver {
     // Between late looks it may be healthy, and was so at them for all that the agent knows.
     if (this.#lookUs() > policy.toleranceUs) return
     const { identity } = unit
-    const exit: Exit = { startedAtUs, atUs: nowUs, said, identity }
+    const exit: Exit = { startedAtUs, atUs: nowUs, said, restartSeconds: this.#world.kind.restartSeconds, identity }
     this.#exits = [...this.#exits, exit]
     this.#recurring = [...this.#recurring, exit].filter((each) => each.identity === identity && nowUs - each.atUs < RECURRING_WITHIN_US)
     if (isLoop(this.#exits, policy) || this.#recurring.length >= RECURRING_EXITS) this.#exitsDueUs ??= nowUs

@@ -4,6 +4,7 @@
  * node. test/docs compares the two.
  */
 import type { Policy } from '../../src/decision/snapshot.ts'
+import type { NodeKind } from './node-kind.ts'
 
 /**
  * An exit this near to its start counts as one of a crash loop by its words, and the next start
@@ -11,6 +12,8 @@ import type { Policy } from '../../src/decision/snapshot.ts'
  */
 const ALIKE_WITHIN_US = 60e6
 const ALIKE_EXITS = 2
+/** `RestartSec=` of a plain node: it is a part of the times for several configs. */
+const PLAIN_WAIT_SECONDS = 10
 /** A crash loop however healthy kubelet is in between, and while it starts with the config. */
 export const RECURRING_EXITS = 10
 export const RECURRING_WITHIN_US = 24 * 3600e6
@@ -35,11 +38,13 @@ export interface SimExit {
   readonly startedAtUs: number
   readonly atUs: number
   readonly said: string | undefined
+  /** `RestartSec=` from then on. */
+  readonly restartSeconds: number
 }
 
 /**
  * Whether the latest exits have the same words, each near to its start. Numbers and addresses
- * differ from start to start.
+ * differ from start to start, and systemd waits before a start.
  *
  * @param noticedUs how long after an exit the agent may have noticed it
  */
@@ -47,7 +52,7 @@ export function areAlike(exits: readonly SimExit[], noticedUs = 0): boolean {
   const [before, after] = exits.slice(-ALIKE_EXITS)
   if (before?.said === undefined || after?.said === undefined) return false
   const isAtStart = ({ startedAtUs, atUs }: SimExit) => atUs - startedAtUs < ALIKE_WITHIN_US
-  const isNext = after.startedAtUs - before.atUs < ALIKE_WITHIN_US + noticedUs
+  const isNext = after.startedAtUs - before.atUs - before.restartSeconds * 1e6 < ALIKE_WITHIN_US + noticedUs
   const plain = (said: string) => said.replace(/0x[0-9a-f]+|[0-9.]+/g, '#')
   return isNext && isAtStart(before) && isAtStart(after) && plain(before.said) === plain(after.said)
 }
@@ -81,4 +86,9 @@ export function lateUs(failing: Failing, lookUs: number, policy: Policy): number
   if (lookUs <= toleranceUs) return (isOfTime ? 2 : 1) * lookUs + LOOK_TAKES_US
   const counted = isOfTime ? Math.ceil(limitUs(failing, policy) / (toleranceUs / 2)) : crashLimit
   return (3 + counted) * (lookUs + LOOK_TAKES_US)
+}
+
+/** How much longer than on a plain node systemd waits until a config has exited often enough. */
+export function moreWaitUs({ restartSeconds }: Pick<NodeKind, 'restartSeconds'>, { crashLimit }: Policy): number {
+  return (crashLimit - 1) * Math.max(0, restartSeconds - PLAIN_WAIT_SECONDS) * 1e6
 }

@@ -12,6 +12,7 @@ import { isOfResets, type Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
+import { STARVED_US } from './sim-troubles.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
 import { areAlike, limitUs, RECURRING_EXITS, RECURRING_WITHIN_US, type SimExit } from './times.ts'
 import { lastKnownGoodText } from './victims.ts'
@@ -69,6 +70,8 @@ export class VerdictInvariant implements KubeletObserver {
   #seenFromUs = Number.NEGATIVE_INFINITY
   #suspensions = 0
   #lastUs = 0
+  /** As systemd told at the last check, which was at its beginning or later. */
+  #wait = { fromUs: 0, untilUs: 0 }
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -89,12 +92,13 @@ export class VerdictInvariant implements KubeletObserver {
   }
 
   exited(process: SimProcess, said: string | undefined): void {
-    const { nowUs: atUs, clock } = this.#world
+    const { nowUs: atUs, clock, kind } = this.#world
     const { text, startedAtUs } = process
+    const { restartSeconds } = kind
     this.#age()
     const { exits, ownUs: atOwnUs } = this.#of(text)
     const isExcused = this.#isSilent(process) && !this.#isExcuseUsedUp(process)
-    this.#change(text, { exits: [...exits, { startedAtUs, atUs, atOwnUs, said, boot: clock.now().bootId, isExcused }] })
+    this.#change(text, { exits: [...exits, { startedAtUs, atUs, atOwnUs, said, restartSeconds, boot: clock.now().bootId, isExcused }] })
   }
 
   check(): void {
@@ -114,10 +118,21 @@ export class VerdictInvariant implements KubeletObserver {
     const isKeptDown = process === undefined && (unit.isLeftByDependency || isBarred)
     if (isKeptDown) this.#standStill(this.#world.nextText() ?? '', nowUs - (this.#keptDownUs ?? nowUs))
     this.#keptDownUs = isKeptDown ? nowUs : undefined
+    this.#standStillInWait()
     // A shorter health may fall between two looks.
     const isSeen = process !== undefined && nowUs - process.healthyFromUs > this.#world.lookUs
     const isExcused = process !== undefined && this.#isSilent(process) && !this.#isExcuseUsedUp(process)
     if (process !== undefined && ((this.#isWell && isSeen) || isExcused)) this.#change(process.text, { illFromUs: nowUs })
+  }
+
+  /** A shorter wait may fall between two looks. */
+  #standStillInWait(): void {
+    const { unit, nowUs, kind } = this.#world
+    const { fromUs, untilUs } = this.#wait
+    if (kind.restartSeconds * 1e6 > STARVED_US)
+      this.#standStill(this.#world.nextText() ?? '', Math.max(0, Math.min(nowUs, untilUs) - fromUs))
+    const isTold = unit.restartWait !== undefined && unit.systemctl.fault !== 'down'
+    this.#wait = { fromUs: nowUs, untilUs: isTold ? unit.restartWait.untilUs : 0 }
   }
 
   #age(): void {
