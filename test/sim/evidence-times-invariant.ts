@@ -22,8 +22,6 @@ import { isOriginLost } from './unseen.ts'
 /** How a kind of evidence says no of a config. */
 interface Rule {
   readonly kind: OptionalKind
-  /** For how long that has to be so, from when kubelet is healthy: docs/evidence.md, column No. */
-  readonly limitUs: (policy: Policy) => number
   /**
    * How much later the answer may come that shows it: by the first questions and the pauses between
    * them in src/evidence, and by the requests that a trial may cost.
@@ -49,17 +47,25 @@ const requestUs = ({ trialUs }: Policy) => trialUs / 8
 /** The Node, the Lease and the pods share the requests. */
 const OTHER_QUESTIONS = 2
 
+/** For how long a kind is missing at a no, once kubelet is healthy: docs/evidence.md, column No. */
+export const EVIDENCE_LIMITS_US: Readonly<Record<OptionalKind, (policy: Policy) => number>> = {
+  runtime: ({ toleranceUs }) => toleranceUs,
+  lease: ({ startDeadlineUs }) => startDeadlineUs + LEASE_US,
+  ready: ({ trialUs }) => Math.min(300e6, trialUs / 2),
+  serving: ({ toleranceUs }) => toleranceUs,
+  'static-pods': () => MISSING_US,
+  pods: () => 0,
+}
+
 const RULES: Readonly<Partial<Record<Behaviour, Rule>>> = {
   'loses-lease': {
     kind: 'lease',
-    limitUs: ({ startDeadlineUs }) => startDeadlineUs + LEASE_US,
     askedUs: requestUs,
     ofServer: true,
     isCompared: false,
   },
   'not-ready': {
     kind: 'ready',
-    limitUs: ({ trialUs }) => Math.min(300e6, trialUs / 2),
     // One answer shows the first report of kubelet's, and another the end of the limit, after a
     // turn of other kinds.
     askedUs: (policy) => 5e6 + 3 * requestUs(policy),
@@ -68,13 +74,12 @@ const RULES: Readonly<Partial<Record<Behaviour, Rule>>> = {
   },
   'breaks-serving': {
     kind: 'serving',
-    limitUs: ({ toleranceUs }) => toleranceUs,
     askedUs: (policy) => SERVER_UP_US + requestUs(policy),
     ofServer: true,
     isCompared: true,
   },
-  'loses-static-pods': { kind: 'static-pods', limitUs: () => MISSING_US, askedUs: () => 20e6, ofServer: false, isCompared: true },
-  'refuses-pods': { kind: 'pods', limitUs: () => 0, askedUs: ({ trialUs }) => trialUs / 2, ofServer: true, isCompared: true },
+  'loses-static-pods': { kind: 'static-pods', askedUs: () => 20e6, ofServer: false, isCompared: true },
+  'refuses-pods': { kind: 'pods', askedUs: ({ trialUs }) => trialUs / 2, ofServer: true, isCompared: true },
 }
 
 export class EvidenceTimesInvariant implements KubeletObserver {
@@ -173,7 +178,7 @@ export class EvidenceTimesInvariant implements KubeletObserver {
     const turnsUs = this.#sinceUs > process.healthyFromUs + lookUs ? OTHER_QUESTIONS * requestUs(policy) : 0
     const ownUs = rule.askedUs(policy) + (rule.ofServer ? turnsUs : 0) + (isReplaced ? REPLACED_WITHIN_US : 0)
     const askedUs = rule.ofServer && isShared ? policy.trialUs : ownUs
-    const lateUs = nowUs - this.#sinceUs - rule.limitUs(policy)
+    const lateUs = nowUs - this.#sinceUs - EVIDENCE_LIMITS_US[rule.kind](policy)
     assert(lateUs <= askedUs + 3 * lookUs, `invariant 17: ${rule.kind}: left ${Math.round(lateUs / 1e6)} s too late: ${process.text}`)
   }
 

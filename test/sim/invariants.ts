@@ -38,16 +38,20 @@
  * 17. A config on trial with which the node does not work, although kubelet is healthy, is left
  *     within the times of docs/evidence.md, whatever waits to replace it
  *     (evidence-times-invariant.ts).
+ * 18. A verdict is confirmed only once another config works where that one did not, and one that is
+ *     in doubt only after all its tries (confirm-invariant.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
 import type { SimProcess } from './behaviour.ts'
 import { CauseInvariant } from './cause-invariant.ts'
+import { ConfirmInvariant } from './confirm-invariant.ts'
 import { DiskInvariants } from './disk-invariants.ts'
 import { EvidenceInvariant } from './evidence-invariant.ts'
 import { EvidenceTimesInvariant } from './evidence-times-invariant.ts'
 import { FallbackInvariant } from './fallback-invariant.ts'
+import { NodeWork } from './node-work.ts'
 import { DIRECTORY } from './paths.ts'
 import { ReportInvariant } from './report-invariant.ts'
 import { RestartInvariant } from './restart-invariant.ts'
@@ -69,7 +73,9 @@ export class Invariants {
   readonly #reports: ReportInvariant
   readonly #times: TimesInvariant
   readonly #evidenceTimes: EvidenceTimesInvariant
+  readonly #work: NodeWork
   readonly #verdicts: VerdictInvariant
+  readonly #confirmed: ConfirmInvariant
   /** A boot counts once, however often the agent says so. */
   readonly #notedBoots = new Set<string>()
   #violation: unknown
@@ -89,7 +95,9 @@ export class Invariants {
     this.#reports = new ReportInvariant(world, isProven)
     this.#times = new TimesInvariant(world, isPaused)
     this.#evidenceTimes = new EvidenceTimesInvariant(world, isPaused)
-    this.#verdicts = new VerdictInvariant(world, isPaused)
+    this.#work = new NodeWork(world)
+    this.#verdicts = new VerdictInvariant(world, this.#work, isPaused)
+    this.#confirmed = new ConfirmInvariant(world, this.#work)
     const checkRestart = () => {
       this.#restarts.checkRestart()
       this.#evidence.checkRestart()
@@ -104,7 +112,8 @@ export class Invariants {
       this.#evidence.decided(snapshot, step)
       this.#reports.decided(snapshot, step)
       if (step.kind === 'record-boot') this.#noteReboot(step)
-      this.#verdicts.decided(step)
+      this.#verdicts.decided(snapshot, step)
+      this.#confirmed.decided(snapshot, step)
       this.#times.decided(snapshot, step)
       this.#evidenceTimes.decided(snapshot, step)
       this.#cause.decided(snapshot, step)
@@ -123,6 +132,7 @@ export class Invariants {
   check(): void {
     if (this.#violation !== undefined) throw this.#violation
     this.#noteProven()
+    this.#work.check()
     this.#evidence.check()
     this.#fallback.check()
     this.#times.check()

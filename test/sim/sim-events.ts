@@ -9,8 +9,6 @@ import type { SimWorld } from './sim-world.ts'
 
 /** Faults of the disk end after this time, used up or not. */
 const LONGEST_FAULT_SECONDS = 600
-/** Evidence about a node is judged for this long. */
-const EVIDENCE_LASTS_SECONDS = 900
 
 export function applyEvent(world: SimWorld, event: WorldEvent): void {
   const { cluster, disk, faults, files, overlay, unit, nowUs } = world
@@ -73,7 +71,6 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       unit.runtime.goDown(event.seconds, event.hangs === true)
       // By evidence, a runtime that is silent is the fault of the config that moved kubelet to it.
       if (unit.runtime.isNewlyUsed && unit.process !== undefined) world.suffer(unit.process.text)
-      world.troubles.blame(event.seconds + EVIDENCE_LASTS_SECONDS)
       if (event.kills !== undefined) world.after(event.kills, () => killKubelet(world))
       return
     case 'node-fault':
@@ -89,7 +86,6 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'trouble':
       world.troubles.begin(event.trouble, event.seconds)
       if (event.trouble === 'not-ready') {
-        world.troubles.blame(event.seconds + EVIDENCE_LASTS_SECONDS)
         // The network that is away is one more thing that such a config may have broken.
         if (unit.runtime.isMoved && unit.process !== undefined) world.suffer(unit.process.text)
       }

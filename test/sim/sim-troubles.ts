@@ -4,7 +4,6 @@
  * are evicted, the API server answers 429, the agent gets no CPU, kubelet's identity differs at
  * each start.
  */
-import type { Verdict } from '../../src/decision/verdict.ts'
 
 const KINDS = ['not-ready', 'api-busy', 'starved', 'identity-varies'] as const
 export type Trouble = (typeof KINDS)[number]
@@ -24,8 +23,6 @@ export class SimTroubles {
   readonly #nowUs: () => number
   readonly #untilUs = new Map<Trouble, number>()
   readonly evictions: Eviction[] = []
-  /** Evidence may say no of any config until then. */
-  #blamedUntilUs = 0
 
   constructor(nowUs: () => number) {
     this.#nowUs = nowUs
@@ -46,20 +43,5 @@ export class SimTroubles {
   /** The clock starts anew. */
   end(): void {
     this.#untilUs.clear()
-    this.#blamedUntilUs = 0
-  }
-
-  /** Evidence looks as if the config were the cause. */
-  blame(seconds: number): void {
-    this.#blamedUntilUs = Math.max(this.#blamedUntilUs, this.#nowUs() + seconds * 1e6)
-  }
-
-  /** Preflight does not say here what a config changes: any may have evicted a pod. */
-  mayHaveEvicted({ evidence, doubtful }: Pick<Verdict, 'evidence' | 'doubtful'>): boolean {
-    return evidence === 'pods' && doubtful === true && this.evictions.length > 0
-  }
-
-  get isBlamed(): boolean {
-    return this.#nowUs() < this.#blamedUntilUs
   }
 }

@@ -2,15 +2,19 @@
 /**
  * Invariant 13: no config is condemned, or restarted for a failure, before it has failed by the
  * table of times of docs/concepts.md, and nothing counts that is not the config's doing: a
- * container runtime that is silent, the time before a person started kubelet again, a pause. And
- * the health of a fallback that a person or a boot started confirms nothing.
+ * container runtime that is silent, the time before a person started kubelet again, a pause. Nor
+ * does evidence of a kind that the node has, or that it lacks for less than the times of
+ * docs/evidence.md. And the health of a fallback that a person or a boot started confirms nothing.
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
 import { isOfResets, type Verdict } from '../../src/decision/verdict.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
-import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
+import { isLocalText, meaningOf, type SimProcess } from './behaviour.ts'
+import { EVIDENCE_LIMITS_US } from './evidence-times-invariant.ts'
+import type { NodeWork } from './node-work.ts'
 import { DIRECTORY } from './paths.ts'
 import { STARVED_US } from './sim-troubles.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
@@ -47,6 +51,7 @@ const NOTHING: Facts = { exits: [], ownUs: 0, illFromUs: Number.NEGATIVE_INFINIT
 
 export class VerdictInvariant implements KubeletObserver {
   readonly #world: SimWorld
+  readonly #work: NodeWork
   readonly #isPaused: () => boolean
   readonly #facts = new Map<string, Facts>()
   #boot = ''
@@ -73,8 +78,9 @@ export class VerdictInvariant implements KubeletObserver {
   /** As systemd told at the last check, which was at its beginning or later. */
   #wait = { fromUs: 0, untilUs: 0 }
 
-  constructor(world: SimWorld, isPaused: () => boolean) {
+  constructor(world: SimWorld, work: NodeWork, isPaused: () => boolean) {
     this.#world = world
+    this.#work = work
     this.#isPaused = isPaused
     world.onKubelet.push(this)
     world.checkRestart.push(() => {
@@ -142,12 +148,15 @@ export class VerdictInvariant implements KubeletObserver {
     this.#lastUs = nowUs
   }
 
-  decided(step: Step): void {
+  decided({ running }: Snapshot, step: Step): void {
     const { unit, nowUs } = this.#world
     if (this.#requestedFrom !== undefined && this.#isStartSeen(this.#requestedFrom)) this.#seeStart()
     if (unit.activity !== 'queued') this.#isOwnQueued = false
     if (this.#isPaused()) this.#facts.clear()
     if (step.kind === 'confirm') this.#checkConfirmation(step)
+    const failure = step.kind === 'try-again' ? step.failure : step.kind === 'condemn' && !step.requested ? step.verdict : undefined
+    const isSame = running.kind === 'known' && running.invocationId === unit.invocationId
+    if (failure?.reason === 'evidence' && isSame) this.#checkEvidence(failure)
     if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict)
     if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure)
     const { process } = unit
@@ -165,7 +174,7 @@ export class VerdictInvariant implements KubeletObserver {
     const bytes = this.#world.files.read(LAYOUT.file(source))
     const text = bytes === undefined ? undefined : meaningOf(bytes.toString())
     if (text === undefined) return
-    const { unit, nowUs, policy } = this.#world
+    const { nowUs, policy } = this.#world
     const { exits, illFromUs } = this.#of(text)
     const about = `${detail}: ${text}`
     switch (reason) {
@@ -184,11 +193,8 @@ export class VerdictInvariant implements KubeletObserver {
           `invariant 13: condemned ${seconds(nowUs - illFromUs)} s after it was healthy: ${about}`,
         )
         return
-      default:
-        assert(
-          breaksNode(text) || !isGood(text, unit.version) || this.#isNodes(failure, text),
-          `invariant 13: a good config is condemned: ${about}`,
-        )
+      case 'reboots':
+        assert(this.#world.victims.wasRebooted(text), `invariant 13: condemned for reboots: ${about}`)
     }
   }
 
@@ -202,11 +208,20 @@ export class VerdictInvariant implements KubeletObserver {
     return charged.length >= policy.crashLimit || recurring.length >= RECURRING_EXITS || (kind.journal && areAlike(charged, 2 * lookUs))
   }
 
-  /** The node did it, and the agent cannot know that. */
-  #isNodes(failure: Failure, text: string): boolean {
-    const { victims, troubles } = this.#world
-    if (failure.reason === 'reboots') return victims.wasRebooted(text)
-    return troubles.isBlamed || troubles.mayHaveEvicted(failure)
+  /** Of the process that runs. The node may lack it by itself, and the agent cannot know that. */
+  #checkEvidence({ evidence, detail, doubtful }: Failure): void {
+    const { unit, nowUs, policy, troubles } = this.#world
+    const { process } = unit
+    if (process === undefined || isLocalText(process.text)) return
+    const about = `${detail}: ${process.text}`
+    assert(evidence !== undefined && evidence !== 'process' && evidence !== 'healthz', `invariant 13: no such evidence: ${about}`)
+    // Preflight does not say here what a config changes: any may have lost a pod.
+    const mayHaveLost = evidence === 'pods' && doubtful === true && troubles.evictions.length > 0
+    assert(this.#work.hasLacked(evidence) || mayHaveLost, `invariant 13: the config does not break ${evidence}: ${about}`)
+    const { startedAtUs, healthyFromUs } = process
+    const isFromStart = evidence === 'lease' || evidence === 'runtime'
+    const lackedUs = nowUs - (isFromStart ? startedAtUs : Math.max(startedAtUs, healthyFromUs))
+    assert(lackedUs >= EVIDENCE_LIMITS_US[evidence](policy), `invariant 13: condemned after ${seconds(lackedUs)} s: ${about}`)
   }
 
   /**
