@@ -21,6 +21,7 @@ export type Staying = 'nothing' | 'api-down'
 const PREFLIGHT_US = 20e6
 /** Of a config that comes, the one that it replaces, and two fallbacks of that. */
 const MOST_FAILURES = 4
+const RESTART_LIMIT = 'the hourly limit of restarts is reached'
 
 /** How long it takes at most, from what runs at the moment to a trial that has passed. */
 export function livenessUs({ policy, lookUs, kind }: SimWorld): number {
@@ -47,23 +48,31 @@ export function explainEnd(world: SimWorld, snapshot: Snapshot, wait: Wait, stay
   const text = meaningOf((rendered?.data ?? data)[desired.ref.kubeletConfigKey] ?? '')
   const runs = unit.process?.text
   if (isRefused(text)) return runs === text ? undefined : 'what is wanted is refused: what ran goes on'
-  if (!isGood(text, unit.version)) return explainBad(world, wait, text)
+  if (!isGood(text, unit.version)) return explainBad(world, snapshot, wait, text)
   if (runs === text) {
     if (lastKnownGoodText(world.files) === text) return 'what is wanted runs, and has passed its trial'
     if (unit.process?.version !== unit.version) return 'kubelet was replaced on disk: the trial comes with its next start'
+    const isAsked = staying === 'api-down' && snapshot.evidence?.process?.lease?.resourceVersion !== undefined
+    if (isAsked && wait.phase === 'in-trial') return 'the API server was asked, and has to answer again before the trial passes'
   }
   const verdicts = [...snapshot.verdicts.values(), ...snapshot.suspendedVerdicts.values()].filter(
     ({ key, ...verdict }) => isOfFailure({ key, ...verdict }) && contentOfKey(key) === snapshot.assignedContent,
   )
   if (verdicts.some(({ doubtful }) => doubtful === true)) return 'it has failed, perhaps not by its own doing: it is tried again'
   if (verdicts.length > 0 && victims.excuseVerdict(text)) return 'it has failed before it had proved itself: condemned'
-  if (wait.phase === 'restart-limit') return 'the hourly limit of restarts is reached'
+  if (wait.phase === 'restart-limit') return RESTART_LIMIT
   if (verdicts.length > 0 && verdicts.every(({ state }) => state === 'provisional'))
     return 'it has failed, and the fallback has yet to prove itself'
   return undefined
 }
 
-function explainBad({ unit }: SimWorld, wait: Wait, text: string): string | undefined {
-  if (unit.process?.text !== text) return 'what is wanted fails: a fallback runs'
-  return wait.phase === 'in-trial' || wait.phase === 'settled' ? 'what is wanted fails later: it is on trial' : undefined
+/** Preflight may have refused it, too. */
+function explainBad({ unit }: SimWorld, snapshot: Snapshot, wait: Wait, text: string): string | undefined {
+  if (unit.process?.text === text)
+    return wait.phase === 'in-trial' || wait.phase === 'settled' ? 'what is wanted fails later: it is on trial' : undefined
+  const keys = [...snapshot.verdicts.keys(), ...snapshot.suspendedVerdicts.keys()]
+  if (keys.some((key) => contentOfKey(key) === snapshot.assignedContent)) return 'what is wanted fails: a fallback runs'
+  const isRuntimeDown = wait.phase === 'runtime-down' && !unit.runtime.isUp(unit.runtime.endpointOf(text))
+  if (isRuntimeDown) return 'the runtime that is wanted does not answer: kubelet is not restarted for a while'
+  return wait.phase === 'restart-limit' ? RESTART_LIMIT : undefined
 }
