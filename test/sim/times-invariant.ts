@@ -5,8 +5,11 @@
  * or excuses kubelet, starts the times anew, and ends nothing else.
  */
 import assert from 'node:assert/strict'
+import { isOutOfReach } from '../../src/decision/condemn-failure.ts'
 import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
+import { assess } from '../../src/decision/target.ts'
+import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
 import { contentOfKey } from '../../src/subject/trial-key.ts'
 import { isLocalText, type SimProcess } from './behaviour.ts'
 import { CONTAINERD } from './sim-runtime.ts'
@@ -62,8 +65,8 @@ export class TimesInvariant implements KubeletObserver {
   /** The node's runtime did not answer when it was started, for all that looks could tell. */
   #beganSilent = false
   /**
-   * The content that starts next has a verdict already: the agent rests on it, since it has nothing
-   * better.
+   * The content that starts next has a verdict already: the agent rests on it, since
+   * last-known-good and local have failed too, or nothing better can be put in place.
    */
   #isCondemned = false
   /**
@@ -115,7 +118,11 @@ export class TimesInvariant implements KubeletObserver {
     this.#followRecords()
     if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
-    this.#isCondemned = unit.kind === 'known' && [...verdicts.keys()].some((key) => contentOfKey(key) === content)
+    const failed = new Set([...verdicts.keys()].map(contentOfKey))
+    const isLeft = [snapshot.lastKnownGood.content, LOCAL_CONTENT].every((each) => each === undefined || failed.has(each))
+    const { target } = assess(snapshot)
+    const isStuck = isLeft || target === undefined || isOutOfReach(snapshot, target)
+    this.#isCondemned = unit.kind === 'known' && content !== undefined && failed.has(content) && isStuck
     // With a damaged record, verdicts may be lost. Nobody knows whether one of them has answered
     // these exits.
     const isAnswerLost = step.kind === 'assign' && snapshot.assigned.kind === 'damaged'
