@@ -108,7 +108,8 @@ export class TimesInvariant implements KubeletObserver {
     this.#exits = [...this.#exits, exit]
     this.#recurring = [...this.#recurring, exit].filter((each) => each.identity === identity && nowUs - each.atUs < RECURRING_WITHIN_US)
     if (isLoop(this.#exits, policy) || this.#recurring.length >= RECURRING_EXITS) this.#exitsDueUs ??= nowUs
-    if (this.#world.kind.journal && areAlike(this.#exits.filter((each) => each.identity === identity))) this.#alikeDueUs ??= nowUs
+    const ofOneKubelet = this.#exits.slice(this.#exits.findLastIndex((each) => each.identity !== identity) + 1)
+    if (this.#world.kind.journal && areAlike(ofOneKubelet)) this.#alikeDueUs ??= nowUs
   }
 
   decided(snapshot: Snapshot, step: Step): void {
