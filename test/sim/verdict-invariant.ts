@@ -219,7 +219,8 @@ export class VerdictInvariant implements KubeletObserver {
     const mayHaveLost = evidence === 'pods' && doubtful === true && troubles.evictions.length > 0
     assert(this.#work.hasLacked(evidence) || mayHaveLost, `invariant 13: the config does not break ${evidence}: ${about}`)
     const { startedAtUs, healthyFromUs } = process
-    const isFromStart = evidence === 'lease' || evidence === 'runtime'
+    // Whether or not kubelet is healthy.
+    const isFromStart = evidence === 'lease' || evidence === 'runtime' || evidence === 'pods'
     const lackedUs = nowUs - (isFromStart ? startedAtUs : Math.max(startedAtUs, healthyFromUs))
     assert(lackedUs >= EVIDENCE_LIMITS_US[evidence](policy), `invariant 13: condemned after ${seconds(lackedUs)} s: ${about}`)
   }
