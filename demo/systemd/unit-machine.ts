@@ -7,13 +7,14 @@
  */
 import type { RestartWait } from '../../src/subject/unit-state.ts'
 
-export type MachineState = 'inactive' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'restart-queued' | 'failed'
+export type MachineState = 'inactive' | 'start-pre' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'restart-queued' | 'failed'
 export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'
 export type MachineVerb = 'start' | 'stop' | 'restart' | 'try-restart' | 'reset-failed'
 
 /** How `systemctl show` names these states. */
 export const SHOWN_STATE = {
   inactive: { activeState: 'inactive', subState: 'dead' },
+  'start-pre': { activeState: 'activating', subState: 'start-pre' },
   starting: { activeState: 'activating', subState: 'start' },
   running: { activeState: 'active', subState: 'running' },
   stopping: { activeState: 'deactivating', subState: 'stop-sigterm' },
@@ -21,6 +22,12 @@ export const SHOWN_STATE = {
   'restart-queued': { activeState: 'activating', subState: 'auto-restart-queued' },
   failed: { activeState: 'failed', subState: 'failed' },
 } as const
+
+export interface StartPre {
+  readonly takesUs: number
+  /** Then systemd does not execute the process. */
+  readonly fails: boolean
+}
 
 export interface MachineOptions {
   readonly restartUs: number
@@ -34,6 +41,8 @@ export interface MachineOptions {
   readonly notify?: boolean | undefined
   /** undefined: no limit, as in kubeadm's unit. */
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number } | undefined
+  /** What `ExecStartPre=` does at the start that begins now. undefined: it ends at once. */
+  startPre?(): StartPre | undefined
   /** Starts a process. */
   spawn(): void
   /** Requests the process to exit; the caller then calls `exited`. */
@@ -54,6 +63,7 @@ export class UnitMachine {
   #mainExitUs = 0
   #dependencyFailedUs: number | undefined
   #restartAtUs: number | undefined
+  #startPre: { readonly endsAtUs: number; readonly fails: boolean } | undefined
   #startAfterStop = false
   #starts: { beganUs: number; count: number } | undefined
 
@@ -73,6 +83,7 @@ export class UnitMachine {
   get invocationId(): string {
     return this.#invocationId
   }
+  /** Of the process of this invocation; 0 until systemd has executed it. */
   get startedAtUs(): number {
     return this.#startedAtUs
   }
@@ -104,7 +115,7 @@ export class UnitMachine {
   }
   /** When to call `onTimer`. undefined: never. */
   get timerUs(): number | undefined {
-    return this.#restartAtUs
+    return this.#startPre?.endsAtUs ?? this.#restartAtUs
   }
 
   /** undefined: success. Otherwise systemctl's error message. */
@@ -119,7 +130,7 @@ export class UnitMachine {
         return this.#state === 'inactive' || this.#state === 'failed' ? this.#start(nowUs) : this.#restart(nowUs)
       case 'try-restart':
         // As in systemd 248 to 251: a unit that is still starting is not active.
-        return this.#state === 'inactive' || this.#state === 'failed' || this.#state === 'starting' ? undefined : this.#restart(nowUs)
+        return ['inactive', 'failed', 'start-pre', 'starting'].includes(this.#state) ? undefined : this.#restart(nowUs)
       case 'reset-failed':
         this.#nRestarts = 0
         this.#starts = undefined
@@ -146,13 +157,23 @@ export class UnitMachine {
       this.#activeExitUs = nowUs
       this.#enterInactive('inactive', nowUs)
       if (result === 'success' && this.restartsOn === 'on-failure') return
-      this.#state = 'auto-restart'
-      this.#result = result
-      this.#restartAtUs = nowUs + this.#options.restartUs
+      this.#awaitRestart(result, nowUs)
     }
   }
 
+  #awaitRestart(result: ExitResult, nowUs: number): void {
+    this.#state = 'auto-restart'
+    this.#result = result
+    this.#restartAtUs = nowUs + this.#options.restartUs
+  }
+
   onTimer(nowUs: number): void {
+    const { endsAtUs, fails } = this.#startPre ?? {}
+    if (endsAtUs !== undefined && nowUs >= endsAtUs) {
+      this.#startPre = undefined
+      if (fails === true) this.#awaitRestart('exit-code', nowUs)
+      else this.#execute(nowUs)
+    }
     if (this.#restartAtUs === undefined || nowUs < this.#restartAtUs) return
     const before = this.#result
     if (this.#run(nowUs, 'automatically') !== undefined) this.#result = before
@@ -166,9 +187,10 @@ export class UnitMachine {
   }
 
   #stop(nowUs: number): void {
-    if (this.#state === 'auto-restart' || this.#state === 'restart-queued') {
+    if (this.#state === 'auto-restart' || this.#state === 'restart-queued' || this.#state === 'start-pre') {
       this.#enterInactive('inactive', nowUs)
       this.#restartAtUs = undefined
+      this.#startPre = undefined
     }
     this.#startAfterStop = false
     if (!this.#isUp()) return
@@ -179,6 +201,7 @@ export class UnitMachine {
 
   #restart(nowUs: number): string | undefined {
     if (this.#state === 'auto-restart' || this.#state === 'restart-queued') return this.#run(nowUs, 'out of auto-restart')
+    if (this.#state === 'start-pre') return this.#run(nowUs, 'by hand')
     this.#startAfterStop = true
     if (!this.#isUp()) return undefined
     this.#activeExitUs = nowUs
@@ -189,6 +212,7 @@ export class UnitMachine {
 
   #run(nowUs: number, how: 'by hand' | 'automatically' | 'out of auto-restart'): string | undefined {
     this.#restartAtUs = undefined
+    this.#startPre = undefined
     if (this.#options.dependencyFails?.() === true) {
       this.#dependencyFailedUs = nowUs
       if (how === 'automatically') this.#nRestarts += 1
@@ -203,13 +227,23 @@ export class UnitMachine {
     }
     if (how === 'by hand') this.#nRestarts = 0
     if (how === 'automatically') this.#nRestarts += 1
-    this.#state = this.#options.notify === true ? 'starting' : 'running'
     this.#result = 'success'
     this.#invocationId = this.#options.newInvocationId()
-    this.#startedAtUs = nowUs
+    this.#startedAtUs = 0
     this.#wasKilled = false
-    this.#options.spawn()
+    const startPre = this.#options.startPre?.()
+    if (startPre === undefined) this.#execute(nowUs)
+    else {
+      this.#state = 'start-pre'
+      this.#startPre = { endsAtUs: nowUs + startPre.takesUs, fails: startPre.fails }
+    }
     return undefined
+  }
+
+  #execute(nowUs: number): void {
+    this.#state = this.#options.notify === true ? 'starting' : 'running'
+    this.#startedAtUs = nowUs
+    this.#options.spawn()
   }
 
   #enterInactive(state: 'inactive' | 'failed', nowUs: number): void {

@@ -5,7 +5,7 @@
  * systemd.
  */
 
-import { type ExitResult, type MachineState, SHOWN_STATE, UnitMachine } from '../../demo/systemd/unit-machine.ts'
+import { type ExitResult, type MachineState, SHOWN_STATE, type StartPre, UnitMachine } from '../../demo/systemd/unit-machine.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { Unit } from '../../src/ports/unit.ts'
 import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../src/subject/unit-state.ts'
@@ -76,6 +76,8 @@ export class FakeUnit implements Unit {
   /** The signal that ends processes that are killed. */
   #killedBy = 'SIGKILL'
   #last: UnitActivity | undefined
+  /** What its `ExecStartPre=` does at a start. undefined: it ends at once. */
+  startPre: () => StartPre | undefined = () => undefined
   /** A unit that it requires (`Requires=`) fails at each start of this one. */
   dependencyFails = false
   /** As `UnitDown` has it: what `systemctl mask` or `systemctl disable` did. */
@@ -209,6 +211,7 @@ export class FakeUnit implements Unit {
       notify: this.#options.notify,
       startLimit: this.#options.startLimit,
       newInvocationId: () => String(++this.#starts).padStart(32, '0'),
+      startPre: () => this.startPre(),
       spawn: () => this.#spawn(),
       terminate: () => {
         if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs + (this.#options.stopUs ?? 50e3), result: 'success' }

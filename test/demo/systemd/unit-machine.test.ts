@@ -171,3 +171,28 @@ t.test('a unit that it requires fails', async (t) => {
     t.match(unit, { state: 'running', invocationId: 'i2' })
   }
 })
+
+t.test('the process is executed after ExecStartPre=, and not where that fails', async (t) => {
+  let fails = true
+  const { unit, spawned } = machine({ startPre: () => ({ takesUs: 5, fails }) })
+  unit.command('start', 100)
+  t.match(unit, { state: 'start-pre', startedAtUs: 0, nRestarts: 0, timerUs: 105 })
+  unit.onTimer(105)
+  t.match(unit, { state: 'auto-restart', result: 'exit-code', startedAtUs: 0, nRestarts: 0, timerUs: 115 })
+  unit.onTimer(115)
+  t.match(unit, { state: 'start-pre', startedAtUs: 0, nRestarts: 1 })
+  fails = false
+  unit.command('try-restart', 116)
+  t.equal(unit.timerUs, 120, 'it is not active yet')
+  unit.command('restart', 117)
+  t.match(unit, { state: 'start-pre', nRestarts: 0, timerUs: 122 })
+  t.equal(spawned(), 0)
+  unit.onTimer(122)
+  t.match(unit, { state: 'running', result: 'success', startedAtUs: 122, timerUs: undefined })
+  t.equal(spawned(), 1)
+  unit.exited('signal', 200)
+  unit.onTimer(210)
+  t.match(unit, { state: 'start-pre', startedAtUs: 0 }, 'the time of the process before is gone')
+  unit.command('stop', 211)
+  t.match(unit, { state: 'inactive', timerUs: undefined })
+})
