@@ -10,7 +10,7 @@ import { type Excuse, type Excused, mayLackRuntime } from './excuse.ts'
 import type { Illness } from './illness.ts'
 import { chargeExits, type Fold, type HealthPolicy, type Looks } from './looks.ts'
 import type { Process, ProcessHealth } from './process.ts'
-import { hasEnded, type SampleHealth } from './sample.ts'
+import { hasEnded, hasEndedUnexecuted, isUnexecuted, type SampleHealth } from './sample.ts'
 import type { Starts } from './starts.ts'
 
 /** This many exits of one config within a day are a failure. */
@@ -136,20 +136,31 @@ export function foldExits(fold: Fold<Known>, { starts, excused, condition, isSet
  *
  * @param known undefined: this is the first look, and what ended before it was not seen
  */
-function findNewExits(
-  known: (Starts & Exits) | undefined,
-  { invocationId, nRestarts, activity }: KnownUnit,
-): NewExits & { isCounted: boolean } {
+function findNewExits(known: Known | undefined, unit: KnownUnit): NewExits & { isCounted: boolean } {
+  const { invocationId, nRestarts, activity } = unit
   if (known === undefined) return { unseen: 0, seen: false, isCounted: false }
   // Rule 15: all exits between two looks count, also those of processes that no look has seen.
   const counted = countExits(known.lastNRestarts, nRestarts)
   // Systemd counts the exit a moment before the unit has another invocation.
   const isCounted = counted > 0 && known.invocationId === invocationId
+  const unseen = Math.max(0, counted - Number(isCountDue(known)))
   return {
-    unseen: Math.max(0, counted - Number(isCountDue(known))),
-    seen: hasEnded(activity) && !isCounted && known.exitSeenOf !== invocationId,
+    unseen: Math.min(unseen, countExecuted(known, unit)),
+    seen: hasEnded(activity) && !hasEndedUnexecuted(unit) && !isCounted && known.exitSeenOf !== invocationId,
     isCounted,
   }
+}
+
+/**
+ * Systemd counts a start that ended before it executed kubelet like an exit, which that is not.
+ * Starts that no look has seen are taken for such ones, too, where one was seen before or after
+ * them.
+ *
+ * @returns how many of the starts that have ended since the last look can have executed kubelet
+ */
+function countExecuted({ unexecutedSinceUs, process, invocationId }: Known, unit: KnownUnit): number {
+  if (unexecutedSinceUs !== undefined && (invocationId !== unit.invocationId || isUnexecuted(unit))) return 0
+  return hasEndedUnexecuted(unit) ? Number(process?.invocationId === invocationId) : Number.POSITIVE_INFINITY
 }
 
 /**

@@ -11,7 +11,7 @@ import { isOutOfLoop } from './illness.ts'
 import { areLatestAlike, mayBeNodes, withLastWords } from './last-words.ts'
 import type { HealthPolicy } from './looks.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits, listOfContent } from './recurring-exits.ts'
-import type { HealthSample } from './sample.ts'
+import { type HealthSample, WHY_UNEXECUTED } from './sample.ts'
 import { isStartAwaited } from './starts.ts'
 
 /** Why a config has failed, as the health of kubelet shows it. */
@@ -54,12 +54,18 @@ function findExits(
   if (isLoop && !isOutOfLoop(record, unit, nowUs, policy))
     return { ...failByExits(record, `kubelet exited ${exits} times`, exits), ...(varying > 0 && { anyKubelet: true }) }
   // Rule 22: systemd has given kubelet up, however many exits there were.
-  if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
-    return failByExits(record, `systemd gave kubelet up: ${unit.summary}`, record.exits)
+  if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy)) return giveUp(record, unit)
   const recurring = countRecurringExits(record, nowUs)
   if (recurring?.failed !== true || recurring.isOver) return undefined
   const failure = failByExits(record, describeRecurringExits(recurring), recurring.exits)
   return { ...failure, recurring: true, ...(recurring.isVarying && { anyKubelet: true }) }
+}
+
+/** Whether a fallback would be executed, nobody knows. */
+function giveUp(record: HealthRecord, { summary }: KnownUnit): HealthFailure {
+  const what = `systemd gave kubelet up: ${summary}`
+  if (record.unexecutedSinceUs === undefined) return failByExits(record, what, record.exits)
+  return { reason: 'crash-loop', detail: `${what}, since ${WHY_UNEXECUTED}`, damage: 'transient', doubtful: true }
 }
 
 /** @param counted how many of the latest exits make the failure */
@@ -75,14 +81,20 @@ function failByExits(record: HealthRecord, what: string, counted: number): Healt
  * Rule 31: one that was never healthy has until the start deadline, and one that was the tolerance.
  */
 function findIllness(record: HealthRecord, nowUs: number, policy: HealthPolicy): HealthFailure | undefined {
-  const { unhealthySinceUs, wasHealthy, strangerHadPort, lackedRuntimeUs, lastDetail } = record
+  const { unhealthySinceUs, wasHealthy, strangerHadPort, lackedRuntimeUs, unexecutedSinceUs, lastDetail } = record
   const illUs = nowUs - (unhealthySinceUs ?? nowUs)
   if (illUs <= (wasHealthy ? policy.toleranceUs : policy.startDeadlineUs)) return undefined
+  const isUnexecuted = unexecutedSinceUs !== undefined
   const seconds = Math.round(illUs / 1e6)
+  const since = isUnexecuted
+    ? `for ${seconds} s, since ${WHY_UNEXECUTED}`
+    : wasHealthy
+      ? `for ${seconds} s`
+      : `${seconds} s after its start`
   return {
     reason: wasHealthy ? 'ill-health' : 'start-deadline',
-    detail: `kubelet was not healthy ${wasHealthy ? `for ${seconds} s` : `${seconds} s after its start`}: ${lastDetail}`,
+    detail: `kubelet was not healthy ${since}: ${lastDetail}`,
     damage: 'transient',
-    ...((strangerHadPort === true || lackedRuntimeUs !== undefined) && { doubtful: true }),
+    ...((strangerHadPort === true || lackedRuntimeUs !== undefined || isUnexecuted) && { doubtful: true }),
   }
 }

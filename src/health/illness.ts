@@ -6,7 +6,7 @@ import type { TrialKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Excuse, mayLackRuntime } from './excuse.ts'
 import { type Fold, type HealthPolicy, illSinceUs } from './looks.ts'
-import { isStrangers, type SampleHealth } from './sample.ts'
+import { hasEnded, isDown, isStrangers, isUnexecuted, type SampleHealth } from './sample.ts'
 
 /**
  * The times of the config that kubelet starts with next, and of the process that runs, each by
@@ -38,6 +38,11 @@ export const isIllness = shape({
    * process or the illness began.
    */
   lackedRuntimeUs: optional(isNumber),
+  /**
+   * Since when systemd has not executed kubelet, if that was so when the illness began, or in a
+   * whole start. undefined: it has, at least before in this illness.
+   */
+  unexecutedSinceUs: optional(isNumber),
 })
 export type Illness = TypeOf<typeof isIllness>
 
@@ -85,7 +90,9 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
   // Rule 30: except after a process that began without its runtime. That one exits, also where the
   // runtime answers by then.
   const goesOn = ofProcess !== undefined || (isAutomatic && !interval.gap && same?.beganExcused !== true)
-  const illBeforeUs = goesOn ? same?.unhealthySinceUs : undefined
+  // The time before kubelet was executed is not its own, either.
+  const isExecutedNow = known?.unexecutedSinceUs !== undefined && !isUnexecuted(unit)
+  const illBeforeUs = goesOn && !isExecutedNow ? same?.unhealthySinceUs : undefined
   const times = followTimes(same, condition, fold, { isSame: ofProcess !== undefined, illBeforeUs })
   const hadStranger = isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort === true)
   const goesOnLacking = ofProcess !== undefined || illBeforeUs !== undefined
@@ -95,6 +102,9 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
   const process = known?.process
   const wasHealthy = process?.key === subject && process.invocationId === unit.invocationId && process.wasHealthy
   const { healthySinceUs, unhealthySinceUs } = times
+  const wasNotExecuted = illBeforeUs === undefined || known?.unexecutedSinceUs !== undefined
+  // Whoever stops the unit ends the start, too.
+  const isNotExecuted = isUnexecuted(unit) && isDown(unit.activity) && (hasEnded(unit.activity) || wasNotExecuted)
   return {
     healthySinceUs,
     unhealthySinceUs,
@@ -102,6 +112,7 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
     strangerHadPort: (unhealthySinceUs !== undefined && hadStranger) || undefined,
     lackedRuntimeUs: isUp ? undefined : lackedRuntimeUs,
+    unexecutedSinceUs: isNotExecuted ? (known?.unexecutedSinceUs ?? nowUs) : undefined,
   }
 }
 

@@ -9,7 +9,7 @@
 import type { TrialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
 import { isNumber, optional, shape, type TypeOf } from '../values/json-shape.ts'
-import type { HealthSample } from './sample.ts'
+import { type HealthSample, hasEndedUnexecuted } from './sample.ts'
 
 /** The limits of health, in microseconds but for the number of exits. */
 export interface HealthPolicy {
@@ -100,7 +100,7 @@ export function foldLooks({ known, nowUs, interval, unit }: Fold<Looks>): Looks 
     lateLooks: lateLooks || undefined,
     lastLateUs,
     unseenUs: unseenUs || undefined,
-    restartsAtUs: unit.restartWait?.untilUs,
+    restartsAtUs: hasEndedUnexecuted(unit) ? undefined : unit.restartWait?.untilUs,
   }
 }
 
@@ -110,10 +110,13 @@ export function areLate({ lateLooks = 0 }: Pick<Looks, 'lateLooks'>): boolean {
 }
 
 /** While systemd waits to restart kubelet (`RestartSec=`), that is no illness. */
-function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: Looks, { activity, restartWait }: KnownUnit, nowUs: number): number {
+function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: Looks, unit: KnownUnit, nowUs: number): number {
+  const { activity, restartWait } = unit
   // A start waits in systemd's queue for other units, or for the agent itself. The process that ran
   // before that may have been ill.
   if (activity === 'queued') return nowUs - Math.max(lastSampleUs, restartWait?.sinceUs ?? lastSampleUs)
+  // Without an exit of kubelet, nothing else ends such starts, which may fail at once.
+  if (hasEndedUnexecuted(unit)) return 0
   const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)
   return Math.max(0, Math.min(nowUs, restartWait?.untilUs ?? restartsAtUs) - fromUs)
 }

@@ -2,7 +2,7 @@
 /** One look at kubelet, and its meaning for the config that kubelet starts with next. Pure. */
 import type { ContentHash } from '../subject/config-source.ts'
 import type { TrialKey } from '../subject/trial-key.ts'
-import type { UnitActivity, UnitState } from '../subject/unit-state.ts'
+import type { KnownUnit, UnitActivity, UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
 
 /** The content that runs now. `none`: no kubelet process. */
@@ -139,6 +139,22 @@ export function isDown(activity: UnitActivity): boolean {
 export function hasEnded(activity: UnitActivity): boolean {
   return activity === 'failed' || activity === 'exited' || activity === 'auto-restart'
 }
+
+/**
+ * Systemd has not executed kubelet in this start of the unit, or not yet: `ExecStartPre=` comes
+ * before it. Measured with systemd 247, 252 and 257.
+ */
+export function isUnexecuted({ startedAtUs, invocationId }: KnownUnit): boolean {
+  return startedAtUs === 0 && invocationId !== ''
+}
+
+/** The start is over, and kubelet was never executed: `ExecStartPre=` failed or took too long. */
+export function hasEndedUnexecuted(unit: KnownUnit): boolean {
+  return isUnexecuted(unit) && hasEnded(unit.activity)
+}
+
+/** For messages. */
+export const WHY_UNEXECUTED = 'what its unit runs before it, such as ExecStartPre=, fails or hangs'
 
 /** Systemd does not start it again, and nobody has told it so. */
 export function needsStart(activity: UnitActivity): boolean {

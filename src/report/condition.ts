@@ -24,7 +24,7 @@ import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSour
 import { contentOfKey, hasPassed, trialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { findIll, findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
+import { findIll, findIllInPause, findSteadiness, findUnexecuted, findUpcoming, sayNoRollback } from './kubelet-state.ts'
 import { type Condition, type ConditionReason, conditionOf } from './reasons.ts'
 import { type Fault, findAssignedVerdict, findFault } from './status.ts'
 import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
@@ -180,6 +180,8 @@ function describeExits(snapshot: Snapshot): ReasonAndMessage | undefined {
   const { health, unit, nextStart, now } = snapshot
   if (health === undefined || unit.kind === 'unknown' || nextStart.kind === 'unknown') return undefined
   if (contentOfKey(health.subject) !== LOCAL_CONTENT && !hasPassed(snapshot, health.subject)) return undefined
+  const unexecuted = findUnexecuted(snapshot)
+  if (unexecuted !== undefined) return ['Unhealthy', `kubelet cannot start, since ${unexecuted}${sayNoRollback(snapshot)}`]
   const recurring = countRecurringExits(health, now.monotonicUs)
   const isLoop = assessHealth(snapshot, health, unit)?.reason === 'crash-loop'
   if (!isLoop && recurring === undefined) return undefined
@@ -196,8 +198,8 @@ function describeWiring({ unit }: Snapshot): string {
  * One text for all states of a restart: systemd's details would change the message every second.
  */
 function restarting(snapshot: Snapshot): ReasonAndMessage {
-  const { portTaken } = snapshot
-  if (portTaken !== undefined) return ['Restarting', `kubelet cannot start, since ${portTaken}; desired: ${nameDesired(snapshot)}`]
+  const obstacle = snapshot.portTaken ?? findUnexecuted(snapshot)
+  if (obstacle !== undefined) return ['Restarting', `kubelet cannot start, since ${obstacle}; desired: ${nameDesired(snapshot)}`]
   return ['Restarting', `kubelet is starting or stopping; desired: ${nameDesired(snapshot)}${sayNoRollback(snapshot)}`]
 }
 

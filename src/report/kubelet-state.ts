@@ -8,6 +8,7 @@ import { describePause, findNodePause, type Pause } from '../decision/find-pause
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { isOutOfLoop } from '../health/illness.ts'
+import { WHY_UNEXECUTED } from '../health/sample.ts'
 import { describeSource, type HeldSource } from '../subject/config-source.ts'
 
 type Steadiness = 'steady' | 'starting' | 'unhealthy'
@@ -52,6 +53,12 @@ export function findUpcoming({ unit, running, nextStart }: Snapshot): HeldSource
   }
 }
 
+/** Why systemd does not execute kubelet, where that takes long: one text until it does. */
+export function findUnexecuted({ health, now, policy }: Snapshot): string | undefined {
+  const sinceUs = health?.unexecutedSinceUs ?? now.monotonicUs
+  return now.monotonicUs - sinceUs > policy.toleranceUs ? WHY_UNEXECUTED : undefined
+}
+
 /**
  * A kubelet that is not well while its node itself is paused. Nothing ends that state but an
  * operator, so the condition says so, and names the pause.
@@ -82,6 +89,8 @@ function describeIllness(snapshot: Snapshot): string | undefined {
   if (unit.kind === 'known' && unit.activity === 'failed') return 'systemd gave kubelet up'
   // Nothing starts it: somebody stopped it.
   if (unit.kind === 'known' && (unit.activity === 'stopped' || unit.activity === 'not-found')) return undefined
+  const unexecuted = findUnexecuted(snapshot)
+  if (unexecuted !== undefined) return `kubelet cannot start, since ${unexecuted}`
   const isOver = unit.kind === 'known' && health !== undefined && isOutOfLoop(health, unit, now.monotonicUs, policy)
   if (Math.max(health?.pausedExits ?? 0, health?.exits ?? 0) >= policy.crashLimit && !isOver)
     return `kubelet exits again and again with ${what}`

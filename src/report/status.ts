@@ -19,7 +19,7 @@ import { assess } from '../decision/target.ts'
 import { findPresentVerdict, findVerdict, type Verdict } from '../decision/verdict.ts'
 import { findStartObstacle } from '../decision/why-down.ts'
 import { type ConfigSource, type HeldSource, LOCAL, sameSource } from '../subject/config-source.ts'
-import { findUpcoming } from './kubelet-state.ts'
+import { findUnexecuted, findUpcoming } from './kubelet-state.ts'
 import type { FaultReason } from './reasons.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
 
@@ -130,7 +130,8 @@ function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phas
   if (assigned.source === 'local' && !isLocalGivenUp(snapshot, verdict)) return undefined
   // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
-  if (atFault && (verdict.state === 'provisional' || verdict.reason === 'requested')) return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
+  if (atFault && (verdict.state === 'provisional' || verdict.reason === 'requested'))
+    return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR, findUnexecuted(snapshot))
   const error = texts.failureError(verdict, findRefuge(snapshot, active, assigned.source))
   return fault(verdict.state === 'refused' ? 'Refused' : 'RolledBack', error, verdict.detail)
 }
@@ -192,10 +193,10 @@ function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phas
     case 'restart-limit':
       return fault('RestartLimit', texts.RESTART_LIMIT_ERROR)
     case 'node-at-fault':
-      return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
+      return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR, findUnexecuted(snapshot))
     case 'fallen-back':
     case 'restarting':
-      return restsOnFailed(snapshot) ? fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR) : undefined
+      return restsOnFailed(snapshot) ? fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR, findUnexecuted(snapshot)) : undefined
     default:
       return undefined
   }

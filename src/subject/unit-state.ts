@@ -26,7 +26,7 @@ export type UnitState =
       readonly restartWait?: RestartWait | undefined
       /** Settings of the unit that can leave it down without anybody's doing. */
       readonly hazards?: UnitHazards | undefined
-      /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
+      /** CLOCK_MONOTONIC of the main process' start; 0 if this start has not executed one. */
       readonly startedAtUs: number
       /** The signal that ended the main process. undefined: it runs, or exited by itself. */
       readonly killedBy?: string | undefined

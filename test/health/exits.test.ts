@@ -26,7 +26,7 @@ import {
   keyOf as sourceKey,
   unit,
 } from '../decision/snapshots.ts'
-import { down, follow, healthy, ill, type Look, SUBJECT, times } from './samples.ts'
+import { down, follow, healthy, ill, type Look, pre, SUBJECT, times } from './samples.ts'
 
 const keyOf = (content: string) => trialKey(content, KUBELET)
 const PROCESS = { key: keyOf('a'), wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: undefined, exits: 0 }
@@ -326,6 +326,19 @@ t.test('whose the exits of a look are, and each once', (t) => {
     ['a person restarts it', [ill(), ill(A, 'i-2')], '0/0/0'],
     ['a person restarts it, after its end was seen', [ill(), down('auto-restart'), ill(A, 'i-2')], '1/1/0 i-1'],
     ['the count begins anew (rule 13)', [ill(A, 'i-1', 5), ill(A, 'i-3', 1)], '1/1/0 i-1'],
+    ['it was not executed', [pre('starting'), pre('auto-restart')], '0/0/0'],
+    [
+      'it was not executed, and systemd counts that',
+      [pre('auto-restart'), pre('starting', 'i-2', 1), pre('auto-restart', 'i-2', 1)],
+      '0/0/0',
+    ],
+    ['it was not executed, and systemd counts that before the next start', [pre('starting'), pre('auto-restart', 'i-1', 1)], '0/0/0'],
+    ['it was not executed, in starts that no look has seen', [pre('auto-restart'), pre('starting', 'i-9', 8)], '0/0/0'],
+    ['the same, until it is executed', [pre('auto-restart'), ill(A, 'i-9', 8), down('auto-restart', 'i-9', 8)], '1/1/0 i-9'],
+    ['it exits, and is not executed any more', [ill(), pre('auto-restart', 'i-9', 8)], '1/1/0 i-1'],
+    ['it exits at once, after what runs before it', [pre('starting'), down('auto-restart')], '1/0/0 i-1'],
+    ['the same, and systemd counts it before the next start', [pre('starting'), down('auto-restart', 'i-1', 1)], '1/0/0 i-1'],
+    ['it exits again and again, after what runs before it', [ill(), pre('starting', 'i-2', 1), pre('starting', 'i-3', 2)], '2/2/0 i-1,i-2'],
     ['nothing was known before', [down('auto-restart')], '0/0/0'],
     ['what ended before the first look is counted', [down('auto-restart'), ill(A, 'i-2', 1)], '0/0/0'],
     ['in a gap (rule 11)', [ill(), ill(A, 'i-2', 1)], '0/0/0', { everyUs: GAP }],

@@ -9,6 +9,7 @@ import { A, B, BOOT, HOUR_US, health, keyOf, MINUTE_US, NOW_US, POLICY, SECOND_U
 
 const DETAIL = 'active (running), healthz connection refused'
 const IN_USE = 'listen tcp 0.0.0.0:10250: bind: address already in use'
+const BEFORE = 'what its unit runs before it, such as ExecStartPre=, fails or hangs'
 const LOOP = { reason: 'crash-loop', damage: 'transient' } as const
 const WAITS = unit({ activity: 'auto-restart' })
 const GIVEN_UP = unit({ activity: 'failed', summary: 'failed (Result: exit-code)' })
@@ -66,6 +67,21 @@ t.test('what each failure says, and how it is marked', (t) => {
       'its runtime was silent in that time',
       failureOf({ ...ILL, wasHealthy: true, lackedRuntimeUs: 1 }),
       { reason: 'ill-health', detail: `kubelet was not healthy for 3600 s: ${DETAIL}`, damage: 'transient', doubtful: true },
+    ],
+    [
+      'it was not executed',
+      failureOf({ ...ILL, unexecutedSinceUs: 1 }),
+      {
+        reason: 'start-deadline',
+        detail: `kubelet was not healthy for 3600 s, since ${BEFORE}: ${DETAIL}`,
+        damage: 'transient',
+        doubtful: true,
+      },
+    ],
+    [
+      'it was not executed, and systemd gave it up',
+      failureOf({ unexecutedSinceUs: 1 }, { unit: GIVEN_UP }),
+      { ...LOOP, detail: `systemd gave kubelet up: failed (Result: exit-code), since ${BEFORE}`, doubtful: true },
     ],
     [
       'a stranger had its port',

@@ -5,7 +5,7 @@ import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import { healthyForUs, isOutOfLoop } from '../../src/health/illness.ts'
 import { A, NOW_US, POLICY, SECOND_US } from '../decision/snapshots.ts'
-import { down, follow, healthy, ill, type Look, OK, REFUSED, runsSince, SUBJECT, times } from './samples.ts'
+import { down, follow, healthy, ill, type Look, OK, pre, REFUSED, runsSince, SUBJECT, times } from './samples.ts'
 
 const STRANGERS = { ...ill(), healthz: { ...REFUSED.healthz, isStrangers: true } } as const
 const UNREAD: Look = { ...healthy(), running: { kind: 'unknown', detail: 'permission denied' } }
@@ -23,6 +23,27 @@ t.test('what a look after an illness makes of it (rules 9, 26, 28 and 29)', (t) 
   ]
   const ends = { 'goes on': NOW_US, waits: NOW_US + SECOND_US, 'begins anew': NOW_US + SECOND_US, over: undefined }
   for (const [what, next, end] of cases) t.equal(follow([ill(), next]).unhealthySinceUs, ends[end], what)
+  t.end()
+})
+
+t.test('a kubelet that is not executed is known as that until it is, and has its whole time then', (t) => {
+  const [first, second, third] = [NOW_US, NOW_US + SECOND_US, NOW_US + 2 * SECOND_US] as const
+  const cases: readonly (readonly [string, readonly Look[], unexecutedSinceUs?: number | undefined, unhealthySinceUs?: number])[] = [
+    ['it is not executed yet', [pre('starting')], first, first],
+    ['nor after that', [pre('starting'), pre('auto-restart'), pre('starting', 'i-2', 1)], first, first],
+    ['systemd gave it up', [pre('starting'), pre('failed')], first, first],
+    ['the same, before the first look', [pre('failed')], first],
+    ['a start is queued', [pre('auto-restart'), pre('queued')], first, second],
+    ['somebody stopped it', [pre('starting'), pre('stopped')]],
+    ['it has exited, and starts again', [ill(), pre('starting', 'i-2', 1)], undefined, first],
+    ['it has exited, and a whole start does without it', [ill(), pre('starting', 'i-2', 1), pre('auto-restart', 'i-2', 1)], third, first],
+    ['it is executed', [pre('starting'), ill()], undefined, second],
+    ['it is executed at last', [pre('auto-restart'), pre('starting', 'i-2', 1), ill(A, 'i-3', 2)], undefined, third],
+  ]
+  for (const [what, looks, unexecutedSinceUs, unhealthySinceUs] of cases) {
+    const record = follow(looks)
+    t.strictSame([record.unexecutedSinceUs, record.unhealthySinceUs], [unexecutedSinceUs, unhealthySinceUs], what)
+  }
   t.end()
 })
 

@@ -29,6 +29,7 @@ const FULL: Required<HealthRecord> = {
   restartsAtUs: 1,
   strangerHadPort: true,
   lackedRuntimeUs: 1,
+  unexecutedSinceUs: 1,
   beganExcused: true,
   runtimeDownSinceUs: 1,
   excusedExits: { count: 1, sinceUs: 1 },

@@ -37,6 +37,11 @@ export function down(activity: UnitActivity, invocationId = 'i-1', nRestarts = 0
   return runsNothing(activity, { invocationId, nRestarts }) as Look
 }
 
+/** A start in which systemd has not executed kubelet: `ExecStartPre=` comes before it. */
+export function pre(activity: UnitActivity, invocationId = 'i-1', nRestarts = 0): Look {
+  return runsNothing(activity, { invocationId, nRestarts, startedAtUs: 0 }) as Look
+}
+
 /** Without a health port. */
 export function runsSince(startedAtUs: number): Look {
   return runs(A, { invocationId: 'i-1', unit: { startedAtUs } }) as Look
