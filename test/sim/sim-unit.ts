@@ -42,6 +42,8 @@ import type { SimUnitWorld } from './sim-unit-world.ts'
 /** How long a start waits in systemd's queue, and which of them do. */
 const QUEUED_US = 30e3
 const isSlow = (invocation: number): boolean => invocation % 4 === 3
+/** After which of them a fault of the node is one of `ExecStartPre=`: kubelet is not executed. */
+const isOfStartPre = (invocation: number): boolean => invocation % 3 === 2
 /** Against a runtime that accepts connections and never answers, as measured. */
 const GIVES_UP_AFTER_SECONDS = 15
 /** `TimeoutStartSec=`, of a unit of `Type=notify`. */
@@ -103,6 +105,7 @@ export class SimUnit implements Unit, HealthProbe {
   /** By the wrapper that starts kubelet, into a file which counts as part of its identity. */
   #written = ''
   #faultUntilUs = 0
+  #failsStartPre = false
   lastStartedAtUs = 0
   /** Systemd took the agent's `reset-failed` and refused its `start`, which is on record. */
   #isLeftStopped = false
@@ -519,6 +522,7 @@ export class SimUnit implements Unit, HealthProbe {
   /** The node itself is broken: kubelet exits with every config. */
   nodeFault(seconds: number): void {
     this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6
+    this.#failsStartPre = isOfStartPre(this.#invocations)
     // The fault may be over before kubelet starts again.
     if (this.#process !== undefined) this.#world.onVictim(this.#process.text)
     this.exit()
@@ -585,10 +589,17 @@ export class SimUnit implements Unit, HealthProbe {
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
     this.#isLeftStopped = false
-    this.#state = 'running'
-    this.lastStartedAtUs = startedAtUs
     const configPath = this.#world.nextConfigPath()
     const text = this.#world.readText(configPath)
+    if (this.#failsStartPre && startedAtUs < this.#faultUntilUs) {
+      if (text !== undefined) this.#world.onVictim(text)
+      this.lastStartedAtUs = 0
+      this.#startAtUs = startedAtUs + RESTART_SEC_US
+      this.#state = 'auto-restart'
+      return
+    }
+    this.#state = 'running'
+    this.lastStartedAtUs = startedAtUs
     if (text !== undefined) this.managers.beforeStart(text)
     this.#process = {
       startedBy: this.#starter,
