@@ -594,7 +594,7 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.#failsStartPre && startedAtUs < this.#faultUntilUs) {
       if (text !== undefined) this.#world.onVictim(text)
       this.lastStartedAtUs = 0
-      this.#startAtUs = startedAtUs + RESTART_SEC_US
+      this.#startAtUs = startedAtUs + this.#world.kind.restartSeconds * 1e6
       this.#state = 'auto-restart'
       return
     }
