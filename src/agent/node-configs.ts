@@ -50,8 +50,8 @@ function holdActivated({ source, content }: Extract<ActivationState, { kind: 'ch
 }
 
 /**
- * A damaged record names nothing that could be downloaded, so this fallback is local: kubelet can
- * always be started with that.
+ * A damaged record names nothing that could be downloaded, so this fallback is local, where nothing
+ * better runs: kubelet can always be started with that.
  */
 export function holdFallback(record: RecordState, checkpoints: CheckpointContents): HeldSource {
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
@@ -206,20 +206,17 @@ interface Traces {
 }
 
 /**
- * No record means that nothing was ever assigned. But where kubelet runs, ran in this boot or
- * starts with a checkpoint of this directory, or may run one, the record was lost: what is assigned
- * is then unknown.
+ * An empty record may be all that a disk has kept of another one. No record means that nothing was
+ * ever assigned. But where kubelet runs, ran in this boot or starts with a checkpoint of this
+ * directory, or may run one, the record was lost: what it said is then unknown. Only previous may
+ * never have been written.
  */
-export function readAssigned(records: Records, traces: Traces): RecordState {
-  const assigned = readSourceRecord(records, 'assigned', traces)
-  if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse(traces) || records.has('assigned')) return assigned
-  return { kind: 'damaged', detail: 'meta/assigned is lost, and kubelet uses a checkpoint of this directory' }
-}
-
-/** An empty record may be all that a disk has kept of another one. */
 export function readSourceRecord(records: Pick<Records, 'read'>, name: SourceName, traces: Traces): RecordState {
   const record = records.read(name)
-  if (record.kind === 'damaged' || record.unconfirmed !== true || !isInUse(traces)) return record
+  if (record.kind === 'damaged' || !isInUse(traces)) return record
+  const isLost = record.absent === true && name !== 'previous'
+  if (isLost) return { kind: 'damaged', detail: `meta/${name} is lost, and kubelet uses a checkpoint of this directory` }
+  if (record.unconfirmed !== true) return record
   return { kind: 'damaged', detail: `meta/${name} is empty, nothing says that local was recorded, and kubelet uses a checkpoint` }
 }
 

@@ -34,7 +34,6 @@ import {
   identifyLocal,
   identifyRunning,
   listNamedSources,
-  readAssigned,
   readContentOnce,
   readLocalConfig,
   readSourceRecord,
@@ -174,7 +173,7 @@ function readDisk(
   const lastKnownGood = holdFallback(fallbacks['last-known-good'], checkpoints)
   const previous = holdFallback(fallbacks.previous, checkpoints)
   const damagedFallbacks = FALLBACK_NAMES.filter((name) => fallbacks[name].kind === 'damaged')
-  const assigned = readAssigned(records, traces)
+  const assigned = readSourceRecord(records, 'assigned', traces)
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
   const kept = { nextStart, lastKnownGood, previous, assigned, assignedContent }
   return { activation, kept: damagedFallbacks.length === 0 ? kept : { ...kept, damagedFallbacks } }

@@ -100,8 +100,7 @@ export class FileRecords implements Records {
     const isForeign = 'isForeign' in parsed && parsed.isForeign === true
     if (!isForeign) this.#meta.setAside(path, parsed.detail)
     const what = isForeign ? 'is not understood' : 'is lost'
-    const counts = name === 'assigned' ? 'is unknown' : 'counts as local'
-    if (isForeign || name !== 'assigned') this.#meta.logOnce(`${name} ${what} and ${counts} until it is written again: ${detail}`)
+    if (isForeign || name !== 'assigned') this.#meta.logOnce(`${name} ${what} and is unknown until it is written again: ${detail}`)
     return { kind: 'damaged', detail }
   }
 

@@ -16,6 +16,7 @@ import {
 } from '../subject/config-source.ts'
 import type { KubeletProcess } from '../subject/unit-state.ts'
 import { resolveDesired } from './desired.ts'
+import type { FallbackName } from './records.ts'
 import type { Ground, Snapshot } from './snapshot.ts'
 
 type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart' | 'left'>
@@ -125,4 +126,20 @@ function findSource(snapshot: Snapshot, content: ContentHash): ConfigSource | un
   const held = heldSources(snapshot).find((each) => each.content === content)
   const last = snapshot.health?.lastProcess
   return held?.source ?? (last?.content === content ? last.source : undefined)
+}
+
+export function isDamaged({ damagedFallbacks = [] }: Pick<Snapshot, 'damagedFallbacks'>, name: FallbackName): boolean {
+  return damagedFallbacks.includes(name)
+}
+
+/**
+ * The config that this record names. Where nobody knows that: what runs, and then what is in place,
+ * since a healthy kubelet is not restarted because a record was lost. Nothing that has no
+ * checkpoint: it could not be put back.
+ */
+export function listFallback(snapshot: Ground, name: FallbackName): readonly HeldSource[] {
+  const { nextStart } = snapshot
+  if (!isDamaged(snapshot, name)) return [name === 'previous' ? snapshot.previous : snapshot.lastKnownGood]
+  const next = nextStart.kind === 'known' && nextStart.held.source !== 'local' ? [nextStart.held] : []
+  return [findRunning(snapshot) ?? [], next].flat().filter(({ onlyInPlace }) => onlyInPlace !== true)
 }

@@ -5,8 +5,8 @@ import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.
 import { outlivesTrials } from '../health/recurring-exits.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import { isDamaged } from './held-sources.ts'
 import { isLocalAssigned } from './left.ts'
-import type { FallbackName } from './records.ts'
 import { owesProof } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
@@ -54,7 +54,9 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   const { nextStart, lastKnownGood, running } = snapshot
   // Last-known-good is local with it, whatever goes on.
   if (target.source === 'local' || isLocalAssigned(snapshot) || target.verdict !== undefined) return undefined
-  if (standsIn(target) && target.content !== lastKnownGood.content) return undefined
+  // Where nobody knows what last-known-good was, a stand-in that passes its trial takes its place.
+  const isStandIn = standsIn(target) && !isDamaged(snapshot, 'last-known-good')
+  if (isStandIn && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined
   if (!hasPassed(snapshot, target.key)) {
     return trialOf(snapshot, target.key).kind === 'passed' ? { kind: 'prove', key: target.key } : undefined
@@ -63,7 +65,7 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (nextStart.held.onlyInPlace === true) return undefined
   // A pause keeps the version that kubelet starts with, also where only the version is new.
   if (!sameSource(nextStart.held.source, target.source)) return undefined
-  if (standsIn(target) || sameSource(lastKnownGood.source, target.source)) return undefined
+  if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
   return { kind: 'promote', target: { source: target.source, content: target.content }, previous: findPrevious(snapshot, target) }
 }
@@ -89,10 +91,6 @@ function findDisplaced(snapshot: Snapshot, target: Target): ConfigSource | undef
   // that works.
   const hasFailed = content !== undefined && findByKey(snapshot.verdicts, trialKey(content, identityOfKey(target.key))) !== undefined
   return hasFailed ? undefined : source
-}
-
-function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boolean {
-  return damagedFallbacks.includes(name)
 }
 
 /**

@@ -76,8 +76,8 @@ export interface Snapshot {
   readonly lastKnownGood: HeldSource
   readonly previous: HeldSource
   /**
-   * The records of the two that are damaged. They count as local, and any checkpoint may be the one
-   * that they name.
+   * The records of the two that are damaged. The two count as local, and any checkpoint may be the
+   * one that they name. But what runs comes before local: `listFallback`.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
   /** The configs that `meta/left` names. undefined: nothing is left, or the record is damaged. */

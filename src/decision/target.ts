@@ -14,7 +14,7 @@ import { healthOfRunning } from '../health/process.ts'
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { type TrialKey, trialKey } from '../subject/trial-key.ts'
 import type { KnownUnit } from '../subject/unit-state.ts'
-import { findRunning } from './held-sources.ts'
+import { findRunning, listFallback } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Ground, Snapshot } from './snapshot.ts'
@@ -214,7 +214,7 @@ function listCandidates(
 function listFallbacks(snapshot: Ground, goingOn: HeldSource | undefined): readonly HeldSource[] {
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
-  const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
+  const fallbacks = [...listFallback(snapshot, 'last-known-good'), ...listFallback(snapshot, 'previous'), LOCAL]
   // Configs that a return to local has left have run here, and local may be the one that kubelet
   // does not run with: they come before it. Where kubelet runs with local, nothing is restarted.
   const at = runsLocal(snapshot) ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')

@@ -74,10 +74,6 @@ export interface RecordStore<Names extends RecordName = RecordName> {
 export interface Records extends RecordStore {
   read(name: SourceName): RecordState
   /**
-   * Whether the record was ever written, and is not lost. `read` takes one that is not for local.
-   */
-  has(name: SourceName): boolean
-  /**
    * Includes verdicts that could not be written (a full disk); they stay in memory until they can.
    */
   verdicts(): ReadonlyMap<TrialKey, Verdict>

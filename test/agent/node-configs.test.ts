@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import t from 'tap'
-import { readAssigned, readLocalConfig } from '../../src/agent/node-configs.ts'
+import { readLocalConfig, readSourceRecord } from '../../src/agent/node-configs.ts'
+import type { SourceName } from '../../src/decision/records.ts'
 import type { ActivationStamp } from '../../src/ports/activation.ts'
 import type { Records } from '../../src/ports/store.ts'
 import type { KnownUnit } from '../../src/subject/unit-state.ts'
@@ -48,11 +49,15 @@ t.test('a unit that is not known, or does not take its config from the agent, do
 })
 
 /** Nothing is recorded. */
-const RECORDS = { read: () => ({ kind: 'source', source: 'local', absent: true }), has: () => false } as Partial<Records> as Records
+const RECORDS: Pick<Records, 'read'> = { read: () => ({ kind: 'source', source: 'local', absent: true }) }
 const STARTED_US = NOW_US - 60 * SECOND_US
 
-function readWith(since: ActivationStamp | undefined) {
-  return readAssigned(RECORDS, { unit: unit({ startedAtUs: STARTED_US }), activation: { kind: 'local', since }, lastProcess: undefined })
+function readWith(since: ActivationStamp | undefined, name: SourceName = 'assigned') {
+  return readSourceRecord(RECORDS, name, {
+    unit: unit({ startedAtUs: STARTED_US }),
+    activation: { kind: 'local', since },
+    lastProcess: undefined,
+  })
 }
 
 t.test('without a record nothing was assigned, unless the file of kubelet held something else when it started', async (t) => {
@@ -61,4 +66,7 @@ t.test('without a record nothing was assigned, unless the file of kubelet held s
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1 }), { kind: 'damaged', detail: /is lost/ })
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, runsIn: 'another' }), { kind: 'damaged' })
   t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1, runsIn: INVOCATION }), { kind: 'source', source: 'local' })
+  const isInUse = { bootId: BOOT, monotonicUs: STARTED_US + 1 }
+  t.match(readWith(isInUse, 'last-known-good'), { kind: 'damaged', detail: /meta\/last-known-good is lost/ })
+  t.match(readWith(isInUse, 'previous'), { kind: 'source', source: 'local' }, 'which is written at the first promotion')
 })

@@ -38,7 +38,6 @@ interface Scene {
   readonly activation?: ActivationState
   readonly lastKnownGood?: ConfigSource
   readonly assigned?: Snapshot['assigned']
-  readonly hasAssigned?: boolean
   readonly health?: ReturnType<typeof health>
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
@@ -83,7 +82,6 @@ function open(scene: Scene) {
         if (name === 'assigned') return scene.assigned ?? { kind: 'source', source: A }
         return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
       },
-      has: () => scene.hasAssigned ?? true,
       get: (name) => run.get(name as RunName) as never,
       put: (name, value) => run.put(name as 'health', value as never),
       verdicts: () => new Map(),
@@ -379,11 +377,12 @@ t.test('what runs is recorded also while the disk does not return the next start
 })
 
 t.test('no record of what is assigned', async (t) => {
-  const lost = { assigned: { kind: 'source', source: 'local' }, hasAssigned: false } as const
+  const lost = { assigned: { kind: 'source', source: 'local', absent: true } } as const
   const assignedIn = async (scene: Scene) => (await open({ ...lost, ...scene }).look()).assigned
+  const said = { kind: 'source', source: 'local' } as const
   const local = running({ kind: 'other', pid: 1, configPath: LOCAL_PATH })
-  t.same(await assignedIn({ unit: local, activation: LOCAL_ACTIVE }), { kind: 'source', source: 'local' }, 'nothing was ever assigned')
+  t.same(await assignedIn({ unit: local, activation: LOCAL_ACTIVE }), { ...said, absent: true }, 'nothing was ever assigned')
   t.match(await assignedIn({ activation: LOCAL_ACTIVE }), { kind: 'damaged' }, 'lost: kubelet runs a checkpoint')
   t.match(await assignedIn({ unit: local }), { kind: 'damaged' }, 'lost: kubelet starts with a checkpoint next')
-  t.same(await assignedIn({ hasAssigned: true }), { kind: 'source', source: 'local' }, 'not lost: the record says local')
+  t.same(await assignedIn({ assigned: said }), said, 'not lost: the record says local')
 })
