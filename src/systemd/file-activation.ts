@@ -71,7 +71,7 @@ export class FileActivation implements KindOfActivation {
     const found = this.#records.find(configPath)
     if (found instanceof Error) return { kind: 'unknown', detail: found.message, unrecorded: true }
     const { hash, meaning } = found
-    if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist`, absent: true }
+    if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist or has no content`, absent: true }
     const { source } = meaning ?? LOCAL
     const { since, foundAt } = this.#stamps.since(hash, source === 'local', found.stamped)
     if (source === 'local') return { kind: 'local', since }
@@ -211,14 +211,14 @@ export class FileActivation implements KindOfActivation {
     if (facts !== undefined && facts.kind !== 'file')
       throw codedError('no-file', `${configPath} is not a regular file: name the file itself in --config`)
     const { record, bytes, hash: inPlace, meaning } = this.#records.mustFind(configPath)
+    if (record !== undefined && meaning !== undefined) return { record, inPlace }
+    const ageMs = facts === undefined ? Number.POSITIVE_INFINITY : this.#clock.now().wallMs - facts.mtimeMs
+    if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
+      throw codedError('unsettled', `${configPath} was changed a moment ago, not by the agent, and may still be incomplete`)
     if (facts === undefined || bytes === undefined || inPlace === undefined) {
       if (record === undefined) throw codedError('no-file', `${configPath} does not exist, so there is nothing to replace or restore`)
       return { record, inPlace: undefined }
     }
-    if (record !== undefined && meaning !== undefined) return { record, inPlace }
-    const ageMs = this.#clock.now().wallMs - facts.mtimeMs
-    if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
-      throw codedError('unsettled', `${configPath} was changed a moment ago, not by the agent, and may still be incomplete`)
     return { record: this.#keep(configPath, bytes, inPlace, facts), inPlace }
   }
 

@@ -17,6 +17,7 @@ const FORMAT = { parse: parseOriginalRecord, render: renderOriginalRecord }
 
 /** The file that is in place, and the record of it. */
 export interface Found {
+  /** undefined: there is none, or it lost its content. */
   readonly bytes: Buffer | undefined
   readonly hash: ContentHash | undefined
   /** undefined: nothing was ever recorded. */
@@ -40,11 +41,12 @@ export class OriginalRecords {
 
   /** An error: it cannot be told what is in place, and unknown never means local. */
   find(configPath: string): Found | Error {
-    const bytes = this.#files.read(configPath)
-    const hash = bytes && hashOf(bytes)
+    const there = this.#files.read(configPath)
     const { records: read, faults, isIncomplete } = readTwin(this.#files, this.#pathsOf(configPath), FORMAT)
     // The copy names another path where its directory was copied or renamed: it is as good here.
     const records = read.map((each) => ({ ...each, configPath }))
+    const bytes = there !== undefined && isBlank(there, records) ? undefined : there
+    const hash = bytes && hashOf(bytes)
     const record = (hash === undefined ? undefined : chooseRecord(records, hash)) ?? records[0]
     const meaning = record && hash !== undefined ? findMeaning(record, hash) : undefined
     const [fault] = meaning !== undefined || (hash === undefined && record !== undefined) ? [] : faults
@@ -119,6 +121,12 @@ export class OriginalRecords {
   #pathsOf(configPath: string): TwinPaths {
     return { own: join(this.directoryOf(configPath), 'record.json'), copy: readyPath(configPath, 'record') }
   }
+}
+
+/** Nobody has written this: a power loss can leave a file without content, or one of zeros. */
+function isBlank(bytes: Buffer, records: readonly OriginalRecord[]): boolean {
+  if (records.length === 0 || !bytes.every((byte) => byte === 0)) return false
+  return chooseRecord(records, hashOf(bytes)) === undefined
 }
 
 function describeFault({ path, cause }: TwinFault, configPath: string): Error {

@@ -6,7 +6,8 @@
 import t from 'tap'
 import type { SourceName } from '../../src/decision/records.ts'
 import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
-import { SmallWorld } from './small-world.ts'
+import { runsAndStaysOn } from './promoted-world.ts'
+import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'
 
 const NO_ANSWER = { kind: 'unknown', detail: 'the API server does not answer' } as const
 const MARKER = '/state/meta/local'
@@ -65,6 +66,23 @@ t.test('a fallback is empty: it counts as damaged, and no checkpoint is removed'
     t.equal(world.restartsAskedAtUs.length, restarts)
     t.equal(world.checkpoints.list().length, 2)
   }
+})
+
+t.test('file: the config in place is empty: kubelet gets it again, and local stays what it was', async (t) => {
+  const world = new SmallWorld({ activation: 'file' })
+  world.behaveWith('', CRASHES)
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.desired = NO_ANSWER
+  world.disk.plant(world.placePath, '')
+  world.advance(5 * SECOND_US)
+  world.reboot()
+  await world.run(5 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+  world.want('local')
+  await world.run(5 * MINUTE_US)
+  t.equal(world.disk.read(world.placePath).toString(), LOCAL_TEXT)
+  t.ok(world.unit.healthy)
 })
 
 t.test('local that the agent recorded is followed, whatever follows', async (t) => {

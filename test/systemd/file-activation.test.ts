@@ -116,6 +116,37 @@ t.test('a file that something else wrote becomes the new local, once it has sett
   t.equal(files.list(`${DIRECTORY}/local/${kept}`)?.length, 3, 'the first original is still kept')
 })
 
+t.test('a file that a power loss left without content is no new local: the original stays', async (t) => {
+  for (const blank of ['', '\0\0\0\0']) {
+    const { activation, disk, time, text } = fresh()
+    activation.stage('local', WIRING)
+    activation.activate(A, WIRING)
+    disk.plant(CONFIG, blank)
+    t.match(activation.read(WIRING), { kind: 'unknown', absent: true, detail: 'does not exist or has no content' })
+    t.equal(activation.readLocal(WIRING)?.toString(), ORIGINAL)
+    for (const target of [A, 'local'] as const)
+      t.throws(() => activation.activate(target, WIRING), { code: 'unsettled' }, 'an editor may be about to write it')
+    time.wallMs += 3000
+    activation.activate(A, WIRING)
+    t.equal(text(), bytesOf(A))
+    disk.plant(CONFIG, blank)
+    time.wallMs += 3000
+    activation.activate('local', WIRING)
+    t.equal(text(), ORIGINAL)
+  }
+})
+
+t.test('an original without content stays what it is', async (t) => {
+  const { activation, disk, text } = fresh()
+  disk.plant(CONFIG, '')
+  activation.stage('local', WIRING)
+  t.match(activation.read(WIRING), { kind: 'local' })
+  activation.activate(A, WIRING)
+  activation.activate('local', WIRING)
+  t.equal(text(), '')
+  t.match(activation.read(WIRING), { kind: 'local' })
+})
+
 const K0S = 'apiVersion: k0s.k0sproject.io/v1beta1\nkind: ClusterConfig\n'
 
 t.test('a file of another kind is neither kept as the original nor replaced', async (t) => {
