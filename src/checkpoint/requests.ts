@@ -183,7 +183,9 @@ export class RequestWriter {
     this.#write('promote', { content } satisfies PromoteRequest)
   }
 
+  /** The agent carries a retry out first, so that a rollback of before would undo it. */
   requestRetry(): void {
+    this.#files.remove(join(this.#directory, 'rollback'))
     this.#write('retry', { retry: 'all' } satisfies RetryRequest)
   }
 

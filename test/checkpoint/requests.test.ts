@@ -34,8 +34,8 @@ t.test('the agent reads the requests of the command line', (t) => {
   asks.requestHold('paused', true)
   t.same(requests.read(), { ...NONE, hold: 'paused' }, 'nothing but a reset is forced')
   asks.requestHold('local')
-  asks.requestRollback('hash')
   asks.requestRetry()
+  asks.requestRollback('hash')
   asks.requestPromote('other')
   const all = { hold: 'local', rollback: { content: 'hash' }, retry: true, promote: { content: 'other' } }
   t.same(requests.read(), all)
@@ -45,6 +45,16 @@ t.test('the agent reads the requests of the command line', (t) => {
   requests.done('rollback')
   requests.done('retry')
   t.same(requests.read(), NONE)
+  t.end()
+})
+
+t.test('a retry cancels a rollback that the agent has not read', (t) => {
+  const { asks, requests } = open()
+  asks.requestRollback('hash')
+  asks.requestRetry()
+  t.same(requests.read(), { ...NONE, retry: true })
+  asks.requestRollback('hash')
+  t.same(requests.read(), { ...NONE, retry: true, rollback: { content: 'hash' } }, 'and one that follows it is carried out after it')
   t.end()
 })
 
