@@ -27,7 +27,7 @@ import {
   nameMissing,
   nameOther,
 } from '../subject/config-source.ts'
-import { trialKey } from '../subject/trial-key.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { errorMessage } from '../values/errors.ts'
 
@@ -227,6 +227,21 @@ function isInUse({ unit, activation, lastProcess }: Traces): boolean {
   const since = activation.kind === 'local' ? activation.since : undefined
   if (since !== undefined && unit.kind === 'known' && isEarlier(unit, since)) return true
   return lastProcess?.source !== undefined && lastProcess.source !== 'local'
+}
+
+/**
+ * The content of an assigned ConfigMap that lacks its key, so that it is refused. Where neither the
+ * cluster nor a verdict knows that content, the checkpoint has lost the file of the key.
+ */
+export function findKeyless(
+  assigned: RecordState,
+  checkpoints: Pick<CheckpointContents, 'content'>,
+  judged: readonly TrialKey[],
+  desiredContent: ContentHash | undefined,
+): ContentHash | undefined {
+  if (assigned.kind === 'damaged' || assigned.source === 'local') return undefined
+  const content = checkpoints.content(assigned.source)
+  return content === desiredContent || judged.some((key) => contentOfKey(key) === content) ? content : undefined
 }
 
 /** The ConfigMaps that the records name. */

@@ -29,6 +29,7 @@ import type { UnitState } from '../subject/unit-state.ts'
 import { foldHealth } from './fold-health.ts'
 import {
   type CheckpointContents,
+  findKeyless,
   hold,
   holdFallback,
   identifyLocal,
@@ -98,6 +99,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     held,
   })
   const desiredContent = contentOfDesired(ports, desired)
+  const assignedContent = kept.assignedContent ?? findKeyless(kept.assigned, checkpoints, [...records.verdicts().keys()], desiredContent)
   const snapshot: Snapshot = {
     now,
     nodeName: ports.nodeName,
@@ -111,6 +113,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     ...recallStagings(records),
     ...kept,
     ...left,
+    assignedContent,
     ...(isLocalInQuestion({ kept, left, running, desired, requests }) && {
       localConfig: identifyLocal(readLocalConfig(ports.activation, unit)),
     }),
@@ -122,7 +125,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
     cannotStart,
-    ...findDrained(ports, unit, running, [kept.assignedContent, desiredContent]),
+    ...findDrained(ports, unit, running, [assignedContent, desiredContent]),
     unit,
     running,
     health,
@@ -254,7 +257,7 @@ function findAcceptance(
 }
 
 function contentOf(source: ConfigSource, checkpoints: CheckpointContents): ContentHash | undefined {
-  return source === 'local' ? LOCAL_CONTENT : checkpoints.content(source)
+  return source === 'local' ? LOCAL_CONTENT : checkpoints.contentToStart(source)
 }
 
 function contentOfDesired(ports: ObservationPorts, desired: Desired): ContentHash | undefined {
