@@ -50,8 +50,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
 function condemnRest({ snapshot }: TargetSituation, { key }: JudgedConfig, known: Verdict | undefined): Step | undefined {
   const failure = findTrialFailure(snapshot, key)
   if (known === undefined || failure === undefined) return undefined
-  const { bootId, wallMs: atWallMs } = snapshot.now
-  return { kind: 'condemn', verdict: { ...known, ...failure, bootId, atWallMs, resetsNode: true }, next: undefined, requested: false }
+  return { kind: 'condemn', verdict: { ...known, ...failure, ...stamp(snapshot), resetsNode: true }, next: undefined, requested: false }
 }
 
 /**
@@ -147,6 +146,10 @@ const AS_OTHERS_US = 4 * HOUR_US
  */
 const MOST_REQUESTS = 3
 
+function stamp({ now: { wallMs, bootId, monotonicUs } }: Snapshot): Pick<Verdict, 'atWallMs' | 'bootId' | 'atUs'> {
+  return { atWallMs: wallMs, bootId, atUs: monotonicUs }
+}
+
 export function makeVerdict(snapshot: Snapshot, failed: JudgedConfig, failure: ConfigFailure): Verdict {
   const { key, source } = failed
   const { health, now } = snapshot
@@ -165,8 +168,7 @@ export function makeVerdict(snapshot: Snapshot, failed: JudgedConfig, failure: C
     reason,
     detail,
     source,
-    atWallMs: snapshot.now.wallMs,
-    bootId: snapshot.now.bootId,
+    ...stamp(snapshot),
     damage,
     ...(evidence !== undefined && { evidence }),
     ...(source === 'local' && noteLocalConfig(snapshot)),

@@ -293,7 +293,7 @@ function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<T
   const { now } = snapshot
   const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0
   // A node without a clock of its own boots in the past, and sets its clock a moment later.
-  const atMostUs = verdict.bootId === now.bootId ? now.monotonicUs : Number.POSITIVE_INFINITY
+  const atMostUs = verdict.bootId === now.bootId ? now.monotonicUs - (verdict.atUs ?? 0) : Number.POSITIVE_INFINITY
   return healthyUs >= pauseUs || Math.min(atMostUs, (now.wallMs - verdict.atWallMs) * 1000) >= pauseUs
 }
 

@@ -59,6 +59,8 @@ const FIELDS = {
    * The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down.
    */
   bootId: optional(isText),
+  /** When, by CLOCK_MONOTONIC of that boot. undefined: the same. */
+  atUs: optional(isNumber),
   /** The basis of a refusal (`Snapshot.basis`). When that has changed, preflight runs again. */
   basis: optional(isText),
   /** On the local config: what it held (`Snapshot.localConfig`). undefined: not known. */

@@ -549,6 +549,8 @@ t.test('which failed config is tried again, and when', async (t) => {
     } as const
     const years = 50 * 365 * 24 * 3600_000
     t.equal(tries(0, years, justBooted), undefined, 'nor since the clock was set after the boot in which it failed')
+    const setForward = judged({ ...DOUBTED, atWallMs: NOW_MS - years, atUs: NOW_US - 5 * MINUTE_US })
+    t.equal(tries(2 * MINUTE_US, 0, setForward), undefined, 'nor since the clock was set after the failure')
     t.match(tries(0, years, { ...justBooted, ...judged({ ...DOUBTED, bootId: 'boot-0', atWallMs: NOW_MS - years }) }), again)
     const channelState = { channel: 'label', paused: { on: 'ConfigMap', by: 'x' }, problem: undefined } as const
     t.equal(tries(HOUR_US, 0, { desired: { ...wants(B).desired, channelState } }), undefined, 'nor while its ConfigMap is paused')
