@@ -8,7 +8,7 @@ import { put } from './record-table.ts'
 import { isNamed } from './records.ts'
 import { isOwnEdit } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
-import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
+import { configOf, findLatest, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 
 /**
@@ -61,11 +61,18 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
   return isDropped ? mark(snapshot, assignedContent, { requested: true }) : []
 }
 
-/** Marks the activated content as not started yet. The content waits for a turn once more. */
+/**
+ * Marks the activated content as not started yet. The content waits for a turn once more. One that
+ * comes back after it was last-known-good with this kubelet is not of this generation.
+ */
 export function markActivated(snapshot: Snapshot, target: ConfigSource): readonly StateEffect[] {
-  const { stagings, assigned, assignedContent, running } = snapshot
+  const { stagings, assigned, assignedContent, running, rollout, unit } = snapshot
   if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))
     return []
-  const marked = markContent(stagings, assignedContent, { started: false, ownEdit: isOwnEdit(snapshot, target) })
+  const staged = findLatest(snapshot, target)?.staged
+  const wasPromoted = staged?.promotedOn !== undefined && unit.kind === 'known' && staged.promotedOn === unit.kubeletIdentity
+  const present = staged !== undefined && rollout?.hash === staged.hash ? rollout.progress?.generation : undefined
+  const broughtIn = wasPromoted ? (staged.broughtIn ?? 0) : present
+  const marked = markContent(stagings, assignedContent, { started: false, ownEdit: isOwnEdit(snapshot, target), broughtIn })
   return marked === undefined ? [] : [put('stagings', marked)]
 }

@@ -90,11 +90,12 @@ function describeNode(
     hash: staged.hash,
     verdict:
       verdict && isForOthers(verdict, staging, staged)
-        ? { reason: describeVerdict(verdict), retry: retryOf(staged), late: staged.failed === 'late' }
+        ? { reason: describeVerdict(verdict), retry: retryOf(staged), ...describeFailed(staged) }
         : undefined,
     runs,
     proven: runs && running.content === staged.content && staged.proved === true && hasPassed(snapshot, running.key),
     promoted: staged.promoted === true && unit.kind === 'known' && staged.promotedOn === unit.kubeletIdentity,
+    broughtIn: staged.broughtIn,
     workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
     waves: staging.waves,
@@ -105,6 +106,10 @@ function describeNode(
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
     trialUs: policy.trialUs,
   }
+}
+
+function describeFailed({ failed, halted }: StagedContent): Pick<NonNullable<RolloutNode['verdict']>, 'late' | 'halted'> {
+  return { late: failed && failed === 'late', ...(halted === true && { halted }) }
 }
 
 /** By the label of the plan that counts: the one that this node keeps, or else the present one. */

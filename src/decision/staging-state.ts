@@ -25,8 +25,15 @@ const isStagedContent = shape({
    * did not write it, or `retry` was raised since. Then it starts as a new content does.
    */
   promotedOn: optional(isText),
-  /** When the verdict that stands was told first. undefined: not known. */
+  /**
+   * The generation of its rollout in which it was activated, before it was last-known-good with
+   * that kubelet. 0: an earlier one. undefined: not known.
+   */
+  broughtIn: optional(isNumber),
+  /** What the verdict that stands is to its rollout. undefined: the record has not had it yet. */
   failed: optional(isWhenFailed),
+  /** This node's veto was seen to halt the rollout. */
+  halted: optional(isFlag),
   /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
   started: optional(isFlag),
   /**

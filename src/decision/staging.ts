@@ -60,9 +60,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
   const isNew = known !== (before && latestContent(before))
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
-  const failed = findWhenFailed(snapshot, source, content)
-  const condemned = markCondemned(snapshot, content)
-  const marked: StagedContent = failed === condemned.failed ? condemned : { ...condemned, failed }
+  const marked = markFailed(snapshot, source, markCondemned(snapshot, content))
   const runsIt = running.kind === 'known' && running.content === desiredContent
   const arrival = findArrival(snapshot, source, before, hash)
   const assignment = isAssignedAlready(snapshot, source) ? before?.assignment : (before?.assignment ?? 0) + 1
@@ -88,7 +86,7 @@ function assignAnew(known: StagedContent, planned: number, isNew: boolean): Stag
     ...known,
     ...(isRaised && { retry: planned }),
     ...(isRaised && known.proved === true && { proved: false }),
-    ...(isRaised && known.promotedOn !== undefined && { promotedOn: undefined }),
+    ...(isRaised && known.promotedOn !== undefined && { promotedOn: undefined, broughtIn: undefined }),
     ...((isRaised || isNew) && known.requested === true && { requested: false }),
   }
 }
@@ -144,7 +142,7 @@ export function markContent(
   mark: Partial<StagedContent>,
 ): readonly Staging[] | undefined {
   const isMarked = (one: StagedContent) =>
-    Object.entries(mark).every(([name, value]) => (one[name as keyof StagedContent] ?? false) === value)
+    Object.entries(mark).every(([name, value]) => (one[name as keyof StagedContent] ?? false) === (value ?? false))
   const isConcerned = (one: StagedContent) => one.content === content && !isMarked(one)
   if (!stagings.some(({ contents }) => contents.some(isConcerned))) return undefined
   return stagings.map((staging) => ({
@@ -161,19 +159,29 @@ function markCondemned(snapshot: Snapshot, content: StagedContent): StagedConten
   return isCondemned ? { ...content, ...CONDEMNED } : content
 }
 
-/** The first answer stands until the verdict is dropped, as when `retry` is raised. */
-function findWhenFailed(snapshot: Snapshot, source: ConfigMapSource, { hash, content, failed }: StagedContent): StagedContent['failed'] {
-  if (findPresentVerdict(snapshot, content) === undefined) return undefined
+/**
+ * The answer stands until the verdict is dropped, as when `retry` is raised. But a failure may be
+ * late at last, since its rollout went on, and a veto may halt it at last.
+ */
+function markFailed(snapshot: Snapshot, source: ConfigMapSource, content: StagedContent): StagedContent {
   const { rollout } = snapshot
-  return failed ?? (rollout?.config === configOf(source) && rollout.hash === hash ? rollout.failed : undefined)
+  const isKnown = findPresentVerdict(snapshot, content.content) !== undefined
+  const told = isAbout(snapshot, source, content.hash) ? rollout?.failed : undefined
+  const failed = !isKnown ? undefined : told === 'late' ? told : (content.failed ?? told)
+  const isHalted = told === 'in-rollout' && rollout?.progress?.halted === true
+  const halted = failed === 'in-rollout' && (content.halted === true || isHalted) ? true : undefined
+  return failed === content.failed && halted === content.halted ? content : { ...content, failed, halted }
+}
+
+function isAbout({ rollout }: Snapshot, source: ConfigMapSource, hash: string): boolean {
+  return rollout?.config === configOf(source) && rollout.hash === hash
 }
 
 /** Since the config was assigned with this hash. */
 function hasSeenUnfinished(snapshot: Snapshot, source: ConfigMapSource, before: Staging | undefined, hash: string): boolean {
   const { rollout } = snapshot
   if (before === undefined || !isAssignedAlready(snapshot, source) || latestContent(before)?.hash !== hash) return false
-  const isAbout = rollout?.config === configOf(source) && rollout.hash === hash
-  return before.sawUnfinished === true || (isAbout && rollout.progress?.finished === false)
+  return before.sawUnfinished === true || (isAbout(snapshot, source, hash) && rollout?.progress?.finished === false)
 }
 
 /**

@@ -98,7 +98,9 @@ export function begin(standing: Standing): RolloutDecision | undefined {
   const shut = waitsForWindow(standing, atUs, what)
   if (shut !== undefined) return shut
   if (nowUs < atUs) return waitsUntil(atUs, `${what}; other nodes come first, then this one`)
-  const unproven = waitsForEvidence(standing, what)
+  // A revert does not wait for evidence that cannot be read: others need no proof to follow.
+  const isRevert = mayGoAgain(standing) && node.evidence.kind === 'unreadable'
+  const unproven = isRevert ? undefined : waitsForEvidence(standing, what)
   if (unproven !== undefined) return unproven
   return writeBegin(standing, 'claim', { kind: 'wait', detail: `${what}; this node begins it now` })
 }
@@ -140,47 +142,40 @@ function isOther(state: RolloutState, config: RolloutConfig): boolean {
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count. A content that fails when its rollout is over, or was
- * last-known-good here before the record was about another content, fails late. That begins no
- * rollout, and halts no later one of the same content, as of a revert to it: all nodes may have run
- * it for long.
+ * was raised does not count. A failure is late where it halts nothing: when the rollout is over,
+ * where the content had been last-known-good here before it began, and where it failed in an
+ * earlier generation that went on. Else one node could halt a revert, which all nodes need.
  */
 export function tellFailure(standing: Standing): RolloutDecision | undefined {
   const { node, plan, rollout } = standing
   if (node.verdict === undefined || node.verdict.retry < plan.retry) return undefined
+  const { reason, late, halted: wasHalted = false } = node.verdict
   const retry = Math.max(node.verdict.retry, rollout?.state.retry ?? 0)
-  const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
+  const detail = `it failed on this node: ${reason}; ${describeRemedy(retry)}`
   if (rollout === undefined) {
-    if (node.workedBefore || isLate(standing))
-      return { ...keeps({ kind: 'failed', detail }), failed: isOfOther(standing) ? 'late' : undefined }
+    const isOther = isOfOther(standing)
+    const isOver = late === true || (!wasHalted && (node.workedBefore || (late === false && isOther)))
+    if (isOver) return { ...keeps({ kind: 'failed', detail }), failed: isOther ? 'late' : undefined }
     const dispute = findDispute(standing)
     return dispute === undefined
-      ? { ...writeBegin(standing, 'veto', { kind: 'halted', detail }), failed: 'in-rollout' }
+      ? writeBegin(standing, 'veto', { kind: 'halted', detail })
       : keeps({ kind: 'halted', detail: `${detail}; ${dispute}` })
   }
-  const turn: RolloutTurn = { kind: rollout.halted ? 'halted' : 'failed', detail }
-  if (rollout.mine?.kind === 'veto') return { ...keeps(turn), failed: 'in-rollout' }
-  if (isLate(standing) || !mayHalt(standing, rollout)) return { ...keeps(turn), failed: 'late' }
-  const isFull = rollout.vetoes.length >= MOST_VETOES
-  return { ...(isFull ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)), failed: 'in-rollout' }
+  const { state, finished, halted, mine, vetoes } = rollout
+  const turn: RolloutTurn = { kind: halted ? 'halted' : 'failed', detail }
+  // A control plane lets nobody wait for the end of its claim.
+  const isOfThis = mine?.kind === 'veto' || (node.controlPlane && mine?.kind === 'claim')
+  const isEarlier = !isOfThis && node.broughtIn !== undefined && node.broughtIn !== state.generation
+  const isOver = finished || late === true || (isEarlier && (late === undefined ? node.promoted : !wasHalted))
+  // In a finished rollout, only control planes still wait: they start one at a time.
+  const isTold = finished ? node.controlPlane && !isEarlier : !isOver
+  if (mine?.kind === 'veto' || !isTold || vetoes.length >= MOST_VETOES) return { ...keeps(turn), failed: isOver ? 'late' : 'in-rollout' }
+  return writeVeto(standing, rollout, reason, turn)
 }
 
 /** A record that was made again or restored may have lost the rollout in which it failed. */
 function isOfOther({ config, record: { state }, observation: { lostUs } }: Standing): boolean {
   return state !== undefined && state.hash !== config.hash && lostUs === undefined
-}
-
-/** Control planes tell the others all the same, since these start one at a time. */
-function isLate({ node }: Standing): boolean {
-  return node.verdict?.late === true && !node.controlPlane
-}
-
-/**
- * A finished rollout is open to all nodes but control planes, which still start one at a time. The
- * late failure of a worker, or the rollback of an operator there, would stop nothing but these.
- */
-function mayHalt({ node }: Standing, { finished }: Rollout): boolean {
-  return !finished || node.controlPlane
 }
 
 /**
@@ -216,7 +211,10 @@ export function standAside(standing: Standing): RolloutDecision | undefined {
   const { plan, node, rollout } = standing
   if (!plan.excluded.includes(node.name)) return undefined
   const why = `the annotation ${ROLLOUT_EXCLUDE_ANNOTATION} of the config excludes this node`
-  if (rollout?.finished !== true) return waits(`${why}: it starts the content when the rollout is finished`)
+  if (rollout?.finished !== true) {
+    const goesAgain = rollout?.halted === false && standing.nowUs >= vetoesRestoredAtUs(standing)
+    return (goesAgain ? goAgain(standing) : undefined) ?? waits(`${why}: it starts the content when the rollout is finished`)
+  }
   return (node.controlPlane ? haltControlPlanes(standing, rollout) : undefined) ?? goSpread(standing, why)
 }
 
@@ -225,8 +223,11 @@ export function standAside(standing: Standing): RolloutDecision | undefined {
  * silent. Control planes are excepted, so that they do not all restart at once (R8).
  */
 export function goAgain(standing: Standing): RolloutDecision | undefined {
-  const { promoted, controlPlane } = standing.node
-  return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
+  return mayGoAgain(standing) ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
+}
+
+function mayGoAgain({ node: { promoted, controlPlane } }: Standing): boolean {
+  return promoted && !controlPlane
 }
 
 /**

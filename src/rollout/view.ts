@@ -77,10 +77,13 @@ export interface RolloutNode {
   /** The hash of the content that all below is about, and that this node would start. */
   readonly hash: string
   /**
-   * The verdict on this content, and `retry` of the plan when it failed. `late`: that was when its
-   * rollout was over. undefined: it has not failed here.
+   * The verdict on this content, and `retry` of the plan when it failed. undefined: it has not
+   * failed here. `late`: whether the failure halts nothing; undefined: the record has not had it
+   * yet. `halted`: this node has seen that its veto halted the rollout.
    */
-  readonly verdict: { readonly reason: string; readonly retry: number; readonly late?: boolean } | undefined
+  readonly verdict:
+    | { readonly reason: string; readonly retry: number; readonly late?: boolean | undefined; readonly halted?: boolean }
+    | undefined
   /** Kubelet runs it, perhaps with another overlay or local config. */
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
@@ -89,6 +92,11 @@ export interface RolloutNode {
    * The content was last-known-good on this node, with the present kubelet and the present `retry`.
    */
   readonly promoted: boolean
+  /**
+   * The generation that brought it to this node, before it was last-known-good with the present
+   * kubelet and `retry`. undefined: not known, or it ran already when `retry` was raised.
+   */
+  readonly broughtIn?: number | undefined
   /**
    * The content was last-known-good on this node at some time, perhaps with another overlay or
    * local config.
@@ -150,7 +158,7 @@ export const isTurn = anyOf(
 )
 export type RolloutTurn = TypeOf<typeof isTurn>
 
-/** `late`: when its rollout was over. */
+/** `in-rollout`: the record has its veto. `late`: it halts nothing. */
 export const isWhenFailed = oneOf('in-rollout', 'late')
 type WhenFailed = TypeOf<typeof isWhenFailed>
 

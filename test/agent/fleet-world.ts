@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
-import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
+import { ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { answerTimeZone } from '../../src/rollout/time-zone.ts'
 import { viewConfigMap } from '../../src/source/kube-object.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
@@ -34,6 +34,8 @@ export class FleetWorld {
   readonly api = new MemoryApi()
   readonly nodes: readonly FleetNode[]
   plan: string | undefined = 'spread: 10s'
+  readonly controlPlanes = new Set<string>()
+  excluded: string | undefined
   readonly #sleepers = new Set<{ readonly atUs: number; readonly wake: () => void }>()
 
   constructor(count: number) {
@@ -51,7 +53,8 @@ export class FleetWorld {
   /** Edits the config, or makes it. */
   edit(text: string, annotations?: Readonly<Record<string, string>>): void {
     const plan = this.plan === undefined ? {} : { [ROLLOUT_PLAN_ANNOTATION]: this.plan }
-    this.api.put(CONFIG, { kubelet: text }, annotations ?? { [ROLLOUT_ANNOTATION]: RECORD, ...plan })
+    const excluded = this.excluded === undefined ? {} : { [ROLLOUT_EXCLUDE_ANNOTATION]: this.excluded }
+    this.api.put(CONFIG, { kubelet: text }, annotations ?? { [ROLLOUT_ANNOTATION]: RECORD, ...plan, ...excluded })
   }
 
   restartAgent(node: FleetNode): void {
@@ -111,7 +114,7 @@ export class FleetWorld {
     const object = viewConfigMap({ metadata: { name: CONFIG, namespace: 'kube-system', uid, resourceVersion, annotations }, data })
     const channelState = { channel: 'label', paused: undefined, problem: undefined, nodeHash: 'unchanged' } as const
     const ref = { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' }
-    const node = { uid: `uid-of-${name}`, canary: false, controlPlane: false }
+    const node = { uid: `uid-of-${name}`, canary: false, controlPlane: this.controlPlanes.has(name) }
     const isNew = world.desired.kind !== 'config-map' || !isDeepStrictEqual(world.desired.object, object)
     world.desired = { kind: 'config-map', ref, object, node, channelState }
     if (isNew) fleetNode.lookAtUs = 0

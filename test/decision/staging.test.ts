@@ -9,6 +9,7 @@ import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { findLatest, hasSameHash, hasWorkedOtherwise, latestContent, planHere, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
+import type { Action } from '../../src/decision/step.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import { identityOfKey, trialKey } from '../../src/subject/trial-key.ts'
@@ -36,6 +37,11 @@ import {
 /** The config is B's: its contents are told apart by their names. */
 const CONFIG = 'kube-system/b'
 const REST = { config: CONFIG, record: 'record', arrival: 'there' } as const
+
+const PROGRESS = {
+  ...{ generation: 3, stage: 4, lastStage: 5, openPercent: 50, proofs: 0, needed: 5 },
+  ...{ claimed: [], silent: [], vetoes: [], finished: false, halted: false },
+}
 
 /** One content that was assigned. */
 function staged(facts: Partial<StagedContent> = {}, source: ConfigMapSource = B): StagedContent {
@@ -186,6 +192,24 @@ t.test('a content is last-known-good of the kubelet with which its trial passed,
   t.match(markedIn(effectsOf({ kind: 'prove', key: upgraded }, again)), { promotedOn: 'upgraded' })
 })
 
+t.test('a content that is activated is of the generation that brought it before it was last-known-good', async (t) => {
+  const step = { kind: 'activate', target: B, fallback: undefined, wiring: { ok: true } } as unknown as Action
+  const promotedOn = identityOfKey(keyOf(B))
+  const markedWith = (before: Partial<StagedContent>, hash = staged().hash) => {
+    const rollout = { config: CONFIG, hash, turn: { kind: 'go', detail: '' }, confirmedAtUs: undefined, progress: PROGRESS } as const
+    const facts = { ...assignedTo(B), ...staging(staged({ started: true, ...before })), rollout }
+    return markedIn(effectsOf(step, snapshot(facts)))?.broughtIn
+  }
+  t.equal(markedWith({}), PROGRESS.generation)
+  t.equal(markedWith({ broughtIn: 1 }), PROGRESS.generation, 'it had not passed')
+  t.equal(markedWith({ broughtIn: 1 }, 'other'), undefined, 'which is not known')
+  t.equal(markedWith({ broughtIn: 1, promotedOn }), 1, 'a revert brings it again')
+  t.equal(markedWith({ promotedOn }), 0, 'after another rollout, of which an earlier agent did not write')
+  t.equal(markedWith({ broughtIn: 1, promotedOn: 'kubelet before' }), PROGRESS.generation, 'to another kubelet it is new')
+  const raised = { ...wantsStaged('retry: 1'), ...staging(staged({ promotedOn, broughtIn: 1 })) }
+  t.equal(stageWith(raised)?.broughtIn, undefined, 'and while it runs, when retry is raised')
+})
+
 t.test('a node keeps on disk when a content failed first, as long as the verdict stands', async (t) => {
   const failed = { ...wantsStaged(), ...judged(verdict(B, 'confirmed')) }
   const { hash } = staged()
@@ -197,12 +221,29 @@ t.test('a node keeps on disk when a content failed first, as long as the verdict
   t.equal(stageWith({ ...failed, ...staging(staged()), ...told('late') })?.failed, 'late')
   const ofAnother = { rollout: { ...told('late').rollout, hash: 'other' } }
   t.equal(stageWith({ ...failed, ...staging(staged()), ...ofAnother })?.failed, undefined, 'not when another content did')
-  t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'in-rollout' })), ...told('late') })?.failed, 'in-rollout')
+  t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'in-rollout' })), ...told('late') })?.failed, 'late', 'once it is over')
+  t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'late' })), ...told('in-rollout') })?.failed, 'late', 'and stays so')
   t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'late' }), other()) })?.failed, 'late', 'and comes back')
   t.equal(stageWith({ ...wantsStaged(), ...staging(staged({ failed: 'late' })), ...told('late') })?.failed, undefined)
   const late = (when: 'late' | 'in-rollout') =>
     describeRolloutSubject(snapshot({ ...assignedTo(B), ...failed, ...staging(staged({ failed: when })) }))?.node.verdict?.late
   t.same([late('late'), late('in-rollout')], [true, false])
+})
+
+t.test('a node keeps on disk that its veto halted a rollout, as long as the verdict stands', async (t) => {
+  const failed = { ...wantsStaged(), ...judged(verdict(B, 'confirmed')) }
+  const told = (when: 'late' | 'in-rollout' | undefined, halted: boolean) => {
+    const rest = { config: CONFIG, hash: staged().hash, turn: { kind: 'wait', detail: '' }, confirmedAtUs: undefined } as const
+    return { rollout: { ...rest, failed: when, progress: { ...PROGRESS, halted } } }
+  }
+  const halted = staged({ failed: 'in-rollout', halted: true })
+  t.match(stageWith({ ...failed, ...staging(staged()), ...told('in-rollout', true) }), halted)
+  t.equal(stageWith({ ...failed, ...staging(staged()), ...told(undefined, true) })?.halted, undefined, 'not that of another node')
+  t.match(stageWith({ ...failed, ...staging(halted), ...told('in-rollout', false) }), halted, 'also of a record that lost it')
+  t.equal(stageWith({ ...failed, ...staging(halted), ...told('late', false) })?.halted, undefined, 'until the rollout went on')
+  t.equal(stageWith({ ...wantsStaged(), ...staging(halted) })?.halted, undefined)
+  const { verdict: subject } = describeRolloutSubject(snapshot({ ...assignedTo(B), ...failed, ...staging(halted) }))?.node ?? {}
+  t.match(subject, { late: false, halted: true })
 })
 
 t.test('what had proved itself and failed is marked also where the disk refused that when it failed', async (t) => {
@@ -273,15 +314,11 @@ t.test('so it does with the zones', async (t) => {
 
 t.test('a node that switched to the config keeps on disk that it saw a rollout that was not finished', async (t) => {
   const { hash } = staged()
-  const progress = {
-    ...{ generation: 3, stage: 4, lastStage: 5, openPercent: 50, proofs: 0, needed: 5 },
-    ...{ claimed: [], silent: [], vetoes: [], finished: false, halted: false },
-  }
   const knows = (finished: boolean, of = hash) => ({
     rollout: {
       ...{ config: CONFIG, hash: of, confirmedAtUs: undefined },
       turn: { kind: 'wait', detail: '' } as const,
-      progress: { ...progress, finished },
+      progress: { ...PROGRESS, finished },
     },
   })
   const at = (facts: Partial<Snapshot>, before: Partial<Staging> = {}) => {

@@ -101,8 +101,13 @@ function findExcuse(
   plan: Plan,
 ): 'all' | 'control plane' | undefined {
   const words = listWords(data, config, generation)
-  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, key.slice(5)))
-  if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
+  const isFinished = freeShare(plan, Number(stage)) === 1
+  // What passed on a node before this generation halts nobody that is let go by stages.
+  const isOlder = (node: string) => !isFinished && end.agent(node)?.node.failedLate(config.content, Number(generation)) === true
+  const vetoes = words.filter(
+    ([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, key.slice(5)) && !isOlder(key.slice(5)),
+  )
+  if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return isFinished ? 'control plane' : 'all'
   const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, name, key.slice(5)))
   const here = lost.filter(
     ([, value]) => value.startsWith(`${generation} ${stage} `) && (stage === '0' || !value.endsWith(' control-plane')),
@@ -141,11 +146,12 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   const { state, entries } = parsed.record
   const isBegun = state?.hash === config.content.hash && state.retry >= plan.retry
   const isFinished = state !== undefined && freeShare(plan, state.stage) === 1
-  // A content that had passed its trial fails late, and begins no rollout. In a finished one, only
-  // control planes still start one at a time.
-  const isLate = ({ node }: FleetAgent) => node.verdicts.get(config.content.hash)?.late === true && !node.traits.controlPlane
-  const owes = ({ node }: FleetAgent) => (isBegun ? !isFinished || node.traits.controlPlane : !node.promoted.has(config.content.hash))
-  const owed = condemned.filter((agent) => !isLate(agent) && owes(agent)).length
+  // A content that had passed its trial before fails late, and halts no rollout. In a finished one,
+  // only control planes still start one at a time.
+  const isLate = ({ node }: FleetAgent) =>
+    isBegun ? node.failedLate(config.content, state.generation) : node.everPromoted.has(config.content.hash)
+  const owes = (agent: FleetAgent) => (isBegun && isFinished ? agent.node.traits.controlPlane : !isLate(agent))
+  const owed = condemned.filter(owes).length
   const isVeto = ([node, { kind, generation }]: [string, Entry]) =>
     kind === 'veto' && generation === state?.generation && !excluded.includes(node)
   const vetoes = [...entries].filter(isVeto).length
@@ -183,7 +189,9 @@ function badContentStopsEarly({ schedule, ledger }: EndState): void {
     if (content.nature.kind === 'fails' && content.nature.size !== undefined) continue
     if (mayHaveLiedAbout(schedule, hash)) continue
     if (content.nature.afterUs > 600_000_000 || starts.some(({ by }) => by === 'no rollout')) continue
-    const began = (ledger.begins.get(hash) ?? 0) + (ledger.resets.get(hash) ?? 0)
+    const claimed = (ledger.begins.get(hash) ?? 0) + (ledger.resets.get(hash) ?? 0)
+    // One that began with the veto of a node that is excluded goes on.
+    const began = Math.max(claimed, Math.min(1, ledger.excluded.size))
     const most = began * (calm && content.nature.kind === 'fails' ? 1 : 1 + mostSilent(schedule))
     // The place of an excluded node is free again.
     const nodes = new Set(starts.map(({ node }) => node).filter((node) => !ledger.excluded.has(node))).size

@@ -8,6 +8,7 @@
 import { decideRollout } from '../../src/rollout/decide.ts'
 import { keepOrder, zoneOrderOf } from '../../src/rollout/plan.ts'
 import { progressOf } from '../../src/rollout/progress.ts'
+import { parseState } from '../../src/rollout/record.ts'
 import type { RecordReading, RolloutDecision, RolloutTime, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
@@ -307,7 +308,8 @@ export class FleetAgent implements Client {
         runs,
         proven: runs && node.proven,
         promoted: node.promoted.has(hash),
-        workedBefore: node.promoted.has(hash),
+        broughtIn: node.broughtIn.get(hash),
+        workedBefore: node.everPromoted.has(hash),
         sawUnfinished: node.sawUnfinished === hash,
         waves: node.began?.waves,
         zones: node.began?.zones,
@@ -326,16 +328,18 @@ export class FleetAgent implements Client {
     if (!parsed.ok || hash !== config.content.hash) return
     const { retry, waves } = parsed.plan
     const { began } = this.node
+    if (began?.hash === hash && retry > began.retry) this.node.isAskedAnew(hash)
     if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves, zones: zoneOrderOf(parsed.plan) }
     const plan = keepOrder(parsed.plan, this.node.began?.waves, this.node.began?.zones)
     if (reading.kind === 'read' && progressOf(plan, reading.record, hash, reading.observation)?.finished === false)
       this.node.sawUnfinished = hash
   }
 
-  #rememberFailure(hash: string, { failed }: RolloutDecision): void {
+  #rememberFailure(hash: string, { failed, turn }: RolloutDecision): void {
     const verdict = this.node.verdicts.get(hash)
-    if (failed === undefined || verdict === undefined || verdict.late !== undefined) return
-    this.node.verdicts.set(hash, { ...verdict, late: failed === 'late' })
+    if (failed === undefined || verdict === undefined || verdict.late === true) return
+    const halted = failed === 'in-rollout' && (verdict.halted === true || turn.kind === 'halted')
+    this.node.verdicts.set(hash, { ...verdict, late: failed === 'late', halted })
   }
 
   #readEvidence(): void {
@@ -374,7 +378,8 @@ export class FleetAgent implements Client {
     this.#later(this.#world.random.between(1, 1000) * 1000, () => {
       this.#busy = false
       this.#world.onStart(this.node, config.content, { config, record, recordName, turn })
-      this.node.start(configName, config.content, planRetry(config))
+      const state = parseState(record?.data.state ?? '')
+      this.node.start(configName, config.content, planRetry(config), state?.hash === config.content.hash ? state.generation : undefined)
       this.wake()
     })
   }

@@ -29,8 +29,10 @@ const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
 interface Verdict {
   readonly reason: string
   readonly retry: number
-  /** Whether its rollout was over when it was told first. undefined: it has not been told. */
+  /** Whether it halts nothing. undefined: the record has not had it yet. */
   readonly late?: boolean
+  /** Its veto was seen to halt the rollout. */
+  readonly halted?: boolean
 }
 
 export class FleetNode {
@@ -46,7 +48,11 @@ export class FleetNode {
   runs: Content = LOCAL
   proven = true
   lastGood: Content = LOCAL
+  /** Since `retry` of its plan was raised last. */
   readonly promoted = new Set<string>()
+  readonly everPromoted = new Set<string>()
+  /** By hash, the generation that brought it here. */
+  readonly broughtIn = new Map<string, number>()
   /** Every content that this machine has started. */
   readonly started = new Set<string>()
   readonly verdicts = new Map<string, Verdict>()
@@ -82,12 +88,28 @@ export class FleetNode {
     return this.state === 'up'
   }
 
-  start(config: string, content: Content, retry: number): void {
+  /** @param generation of its rollout. undefined: there is none */
+  start(config: string, content: Content, retry: number, generation?: number): void {
     this.started.add(content.hash)
+    if (generation !== undefined && !this.promoted.has(content.hash)) this.broughtIn.set(content.hash, generation)
     this.runs = content
     this.runsConfig = config
     this.proven = this.promoted.has(content.hash)
     this.#beginTrial(retry)
+  }
+
+  /** `retry` of its plan was raised. */
+  isAskedAnew(hash: string): void {
+    this.promoted.delete(hash)
+    this.broughtIn.delete(hash)
+  }
+
+  /** The content failed here after it had passed before this generation of its rollout began. */
+  failedLate({ hash }: Content, generation: number | undefined): boolean {
+    const { late, halted } = this.verdicts.get(hash) ?? {}
+    const broughtIn = this.broughtIn.get(hash)
+    const isEarlier = broughtIn !== undefined && broughtIn !== generation
+    return late === true || (halted !== true && isEarlier && this.promoted.has(hash))
   }
 
   /** After a reboot or a sleep: the trial begins again. */
@@ -105,6 +127,8 @@ export class FleetNode {
     this.lastGood = LOCAL
     this.proven = true
     this.promoted.clear()
+    this.everPromoted.clear()
+    this.broughtIn.clear()
     this.started.clear()
     this.verdicts.clear()
     this.rollouts.clear()
@@ -151,6 +175,7 @@ export class FleetNode {
   #pass(content: Content): void {
     this.proven = true
     this.promoted.add(content.hash)
+    this.everPromoted.add(content.hash)
     this.lastGood = content
     this.onChange()
   }

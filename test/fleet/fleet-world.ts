@@ -83,6 +83,7 @@ export class FleetWorld implements AgentWorld {
       node.runsConfig = config
       node.lastGood = content
       node.promoted.add(content.hash)
+      node.everPromoted.add(content.hash)
       node.started.add(content.hash)
       node.rollouts.set(config, recordName(config))
     }

@@ -54,7 +54,8 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
   const hasOwnWord = !isExcluded(`node.${traits.name}`) && (mine === 'claim' || mine === 'proof')
   if (time.clock !== undefined && !hasOwnWord) checkWindow(config, time.clock, nowUs, OLDEST_READING_US, traits.name)
   if (isExcluded(`node.${traits.name}`)) {
-    if (share < 1) throw new Violation('an excluded node starts what the others have proved to the end', `${traits.name} (${reading.turn})`)
+    if (share < 1 && !node.promoted.has(config.content.hash))
+      throw new Violation('an excluded node starts what the others have proved to the end', `${traits.name} (${reading.turn})`)
     if (traits.controlPlane && vetoes >= plan.plan.maxVetoes) throw new Violation('nobody starts what is halted', traits.name)
     return 'share'
   }

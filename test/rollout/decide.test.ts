@@ -157,12 +157,39 @@ t.test('R4: a node on which it failed begins with its veto, and writes a veto th
 
 t.test('R4: what was last-known-good here begins no rollout with a veto, however late it fails', async (t) => {
   const node = { verdict: FAILED, promoted: true, workedBefore: true }
-  for (const data of [{}, { state: state(3, 5, OTHER_HASH) }]) {
-    const { turn, write } = decide({ data, node })
-    t.match(turn, { kind: 'failed', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
-    t.equal(write, undefined)
+  for (const controlPlane of [false, true])
+    for (const data of [{}, { state: state(3, 5, OTHER_HASH) }]) {
+      const { turn, write } = decide({ data, node: { ...node, controlPlane } })
+      t.match(turn, { kind: 'failed', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+      t.equal(write, undefined)
+    }
+})
+
+t.test('R4: what was last-known-good here before its rollout began halts that for nobody', async (t) => {
+  const before = { verdict: FAILED, promoted: true, workedBefore: true, broughtIn: 2 }
+  const data = { state: state(3, 2) }
+  const claim = { 'node.me': '3 0 claim 900' }
+  for (const node of [before, { ...before, controlPlane: true }]) t.match(decide({ data, node }), { write: undefined, failed: 'late' })
+  t.equal(writeOf({ data: { ...data, ...claim }, node: before }), undefined, 'nor where this node began it')
+  const veto = { 'node.me': '3 2 veto kubelet exited 5 times' }
+  t.same(writeOf({ data: { ...data, ...claim }, node: { ...before, controlPlane: true } }), veto, 'but a control plane answers its claim')
+  t.same(writeOf({ data, node: { ...before, broughtIn: 3 } }), veto, 'and what this rollout brought is told, also after its trial')
+  t.same(writeOf({ data, node: { ...before, broughtIn: undefined } }), veto, 'and of what that is not known')
+  t.same(writeOf({ data, node: { ...before, promoted: false } }), veto, 'and what fails with another kubelet')
+})
+
+t.test('R4: a veto that halted its rollout halts the next one of the content, and no other veto does', async (t) => {
+  const told = { ...FAILED, late: false }
+  const node = { verdict: told, broughtIn: 2 }
+  const halted = { verdict: { ...told, halted: true }, broughtIn: 2 }
+  for (const data of [{ state: state(2, 3, OTHER_HASH) }, { state: state(3, 0) }]) {
+    t.match(decide({ data, node }), { write: undefined, failed: 'late' })
+    for (const workedBefore of [false, true])
+      t.match(writeOf({ data, node: { ...halted, promoted: workedBefore, workedBefore } }), { 'node.me': /^3 0 veto / })
   }
-  t.same(writeOf({ data: { state: state(3, 2) }, node }), { 'node.me': '3 2 veto kubelet exited 5 times' }, 'while one is under way')
+  t.match(writeOf({ data: {}, node }), { 'node.me': /^1 0 veto / }, 'a record that was lost learns of it')
+  t.match(writeOf({ data: { state: state(1, 2) }, node: halted }), { 'node.me': /^1 2 veto / }, 'also by another number')
+  t.equal(decide({ data: { state: state(3, 2) }, node: { verdict: FAILED } }).failed, undefined, 'nobody knows it before it is written')
 })
 
 t.test('R4: nobody begins anew what a record says falsely of the very version of the config', async (t) => {
@@ -325,15 +352,19 @@ t.test('R4: what failed when its rollout was over halts no later rollout of the 
   t.equal(decide({ data: finished, node: { verdict: FAILED } }).failed, 'late')
   t.equal(decide({ data: { state: state(3, 5, OTHER_HASH) }, node: { verdict: FAILED, workedBefore: true } }).failed, 'late')
   t.equal(decide({ data: {}, node: { verdict: FAILED, workedBefore: true } }).failed, undefined, 'the record may have lost it')
-  for (const data of [{ ...finished, 'node.me': '3 1 veto no' }, { state: state(3, 2) }, {}])
-    t.equal(decide({ data, node: { verdict: FAILED } }).failed, 'in-rollout')
+  t.equal(decide({ data: { state: state(3, 2), 'node.me': '3 1 veto no' }, node: { verdict: FAILED } }).failed, 'in-rollout')
+  for (const controlPlane of [false, true])
+    t.equal(decide({ data: { ...finished, 'node.me': '3 1 veto no' }, node: { verdict: FAILED, controlPlane } }).failed, 'late')
   const late = { verdict: { ...FAILED, late: true } }
-  for (const data of [{}, { state: state(4, 0) }, { state: state(4, 3) }]) {
-    const { turn, write } = decide({ data, node: late })
-    t.match(turn, { kind: 'failed', detail: /^it failed on this node/ })
-    t.equal(write, undefined)
-  }
-  t.match(writeOf({ data: { state: state(4, 0) }, node: { ...late, controlPlane: true } }), { 'node.me': /veto/ })
+  for (const controlPlane of [false, true])
+    for (const data of [{}, { state: state(4, 0) }, { state: state(4, 3) }]) {
+      const { turn, write } = decide({ data, node: { ...late, controlPlane } })
+      t.match(turn, { kind: 'failed', detail: /^it failed on this node/ })
+      t.equal(write, undefined)
+    }
+  const isOver = { state: state(4, 5), ...FIVE_PROOFS }
+  t.match(writeOf({ data: isOver, node: { ...late, controlPlane: true } }), { 'node.me': /veto/ }, 'but the control planes that come')
+  t.equal(writeOf({ data: isOver, node: { ...late, controlPlane: true, broughtIn: 3 } }), undefined, 'in its own rollout')
   t.ok(writeOf({ data: { state: state(4, 0) }, node: late, plan: 'retry: 1' })?.['node.me']?.includes('claim'))
 })
 
