@@ -137,6 +137,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     candidate,
     changes: candidate === undefined ? undefined : snapshot.accepted.get(candidate)?.changes,
     startDeadlineUs,
+    levels: policy.evidence,
     restarts,
     ...(unit.kind === 'known' && { nRestarts: unit.nRestarts }),
     healthySinceUs: healthOfRunning(snapshot)?.healthySinceUs,

@@ -56,6 +56,11 @@ function cut(text: string): string {
   return text.slice(0, 300)
 }
 
+/** The same in each list of pods that is compared with another. */
+export function nameOfPod(namespace: string, name: string): string {
+  return cut(`${namespace}/${name}`)
+}
+
 function readNode(object: unknown, nodeName: string, serverMs: number | undefined): NodeAnswer | undefined {
   if (!isObject(object) || object.kind !== 'Node' || !isObject(object.metadata) || object.metadata.name !== nodeName) return undefined
   const list: unknown = isObject(object.status) ? object.status.conditions : undefined
@@ -118,7 +123,7 @@ function readPod(pod: unknown): FailedPod[] {
   return [
     {
       uid: cut(uid),
-      name: cut(`${textOf(namespace)}/${textOf(name)}`),
+      name: nameOfPod(textOf(namespace), textOf(name)),
       reason: cut(textOf(reason)),
       message: cut(textOf(message)),
       createdAtMs: timeOf(creationTimestamp),

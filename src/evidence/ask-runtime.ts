@@ -9,11 +9,14 @@ import type { Askers } from '../ports/evidence.ts'
 import type { Files } from '../ports/files.ts'
 import type { ContainerRuntime, RuntimePods } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
+import { nameOfPod } from './ask-cluster.ts'
 import type { NotAsked } from './kind.ts'
 import type { Manifest, StaticPod } from './static-pods.ts'
 
 type ManifestFiles = Pick<Files, 'read' | 'list' | 'stat'>
 
+/** Of more, one that is lost is a doubt. */
+const MOST_LIVE = 1000
 const MOST_MANIFESTS = 100
 const MANIFEST_BYTES = 256 * 1024
 const MOST_NAMES = 200
@@ -37,7 +40,9 @@ export function askRuntime(
       if (socket === undefined) return NO_SOCKET
       const answer = await runtime.listPods(socket)
       if (!answer.ok) return { kind: 'not-asked', detail: `the container runtime lists no pods: ${answer.detail}` }
-      return { kind: 'found', pods: findStaticPods(answer.value), manifests: readManifests(files, manifests) }
+      const ready = answer.value.sandboxes.filter(({ state }) => state === 'ready').slice(0, MOST_LIVE)
+      const live = ready.map(({ namespace, name }) => nameOfPod(namespace, name))
+      return { kind: 'found', pods: findStaticPods(answer.value), manifests: readManifests(files, manifests), live }
     },
   }
 }

@@ -170,6 +170,8 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly readsManifests?: true
   /** Another question that is asked for this kind, too. */
   readonly needs?: string
+  /** The same for the baseline only. */
+  readonly needsBefore?: string
   readonly seen: Fields
   readonly taken: Fields
   /** After the start of the process. */

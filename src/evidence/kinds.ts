@@ -44,7 +44,10 @@ export type Question = keyof typeof KINDS
 export const QUESTIONS = Object.keys(KINDS) as readonly Question[]
 
 export type OptionalKind = (typeof KINDS)[Question]['kind']
-/** `required`: a no is a failure. `watched`: it is only reported. `off`: nothing is asked. */
+/**
+ * `required`: a no is a failure. `watched`: it is only reported. `off`: the question is asked only
+ * where another kind needs it.
+ */
 export type EvidenceLevel = 'required' | 'watched' | 'off'
 export type EvidencePolicy = Readonly<Record<OptionalKind, EvidenceLevel>>
 
@@ -177,7 +180,7 @@ export type EvidenceRecord = TypeOf<typeof isEvidenceRecord>
 export type EvidenceView = View<ProcessEvidence, Taken>
 export type EvidenceMoment = Moment<ProcessEvidence, Taken>
 
-type ContractOf<Said> = Contract<Said, ProcessEvidence, Taken> & { readonly needs?: Question }
+type ContractOf<Said> = Contract<Said, ProcessEvidence, Taken> & { readonly needs?: Question; readonly needsBefore?: Question }
 /** The contract of each kind, as the engine knows it. */
 export const CONTRACTS: { readonly [Q in Question]: ContractOf<Answers[Q]> & { readonly kind: OptionalKind } } = KINDS
 /** Without what reads an answer. */

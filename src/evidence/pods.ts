@@ -6,7 +6,7 @@
  * their own. Pure.
  */
 import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
-import { isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
+import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, type KindStanding, type Moment, type NoAnswer, no, perhapsNo, unknown, type View, yes } from './kind.ts'
 
 /** The pods of the node that have failed. */
@@ -39,6 +39,8 @@ const isLostPod = shape({
   reason: isText,
   /** The changed field that can be the cause. undefined: the node may be at fault. */
   field: optional(isText),
+  /** One can be, but the pod may have failed before the restart. */
+  mayBeOlder: optional(isFlag),
 })
 type LostPod = TypeOf<typeof isLostPod>
 const isPodsSeen = shape({
@@ -60,6 +62,8 @@ const TAKEN = {
   podsAtWallMs: optional(isNumber),
   /** UIDs of the pods that had failed by then. */
   failedPods: optional(listOf(isText)),
+  /** As in the last answer to `static-pods`. undefined: it had none. */
+  livePods: optional(listOf(isText)),
 }
 type Taken = Shaped<typeof TAKEN>
 type Process = Shaped<typeof SEEN> & { readonly node?: { readonly newPressure: readonly string[] } | undefined }
@@ -82,8 +86,9 @@ export const PODS = {
       fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] },
     },
   ],
-  /** The Node has the pressure. */
+  /** The Node has the pressure, and the container runtime tells which pods ran. */
   needs: 'node',
+  needsBefore: 'static-pods',
   seen: SEEN,
   taken: TAKEN,
   firstUs: (trialUs) => Math.min(60e6, trialUs / 4),
@@ -96,7 +101,7 @@ export const PODS = {
   fold: (answer, moment) => ({ pods: foldPods(answer, moment) }),
   judge: judgePods,
   isOneWay: () => true,
-  ofBoot: ['podsAtMs', 'podsAtWallMs', 'failedPods'],
+  ofBoot: ['podsAtMs', 'podsAtWallMs', 'failedPods', 'livePods'],
   describeGap: ({ podsAtMs }) => (podsAtMs === undefined ? 'which pods have failed before is not known' : undefined),
 } as const satisfies Contract<PodsAnswer | NoAnswer, Shaped<typeof SEEN>, Taken, Process, Before>
 
@@ -121,8 +126,8 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
 }
 
 /**
- * Whether a pod had been admitted before the baseline, and has failed since. Each clock is compared
- * with itself.
+ * Whether a pod had been admitted before the baseline, and may have failed since: the list of the
+ * baseline may be older than the baseline. Each clock is compared with itself.
  */
 function isLost({ uid, reason, createdAtMs, startedAtMs }: FailedPod, baseline: Baseline): boolean {
   if (baseline.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false
@@ -130,14 +135,18 @@ function isLost({ uid, reason, createdAtMs, startedAtMs }: FailedPod, baseline: 
   return isKubeletsReason(reason) && isOlder && baseline.failedPods?.includes(uid) !== true
 }
 
-/** Pressure from before the restart evicts whatever the config is. */
-function causeOf({ reason, message }: FailedPod, baseline: Baseline, key: TrialKey): Cause {
+/**
+ * Pressure from before the restart evicts whatever the config is. `older`: the container runtime
+ * did not run the pod then, so it may have failed before, and the API server's cache may lag.
+ */
+function causeOf({ name, reason, message }: FailedPod, baseline: Baseline, key: TrialKey): Cause {
   const isOlder = reason === 'Evicted' && (baseline.pressure ?? []).length > 0
-  return isOlder ? { kind: 'node' } : findCause(reason, message, baseline, key)
+  const cause: Cause = isOlder ? { kind: 'node' } : findCause(reason, message, baseline, key)
+  return cause.kind === 'config' && baseline.livePods?.includes(name) !== true ? { kind: 'older' } : cause
 }
 
 function describeLost({ name, reason, cause }: { name: string; reason: string; cause: Cause }): LostPod {
-  return { name, reason, ...(cause.kind === 'config' && { field: cause.field }) }
+  return { name, reason, ...(cause.kind === 'config' && { field: cause.field }), ...(cause.kind === 'older' && { mayBeOlder: true }) }
 }
 
 /** A fallback does not bring back what the config before it lost. */
@@ -149,12 +158,13 @@ function judgePods({ process, baseline, isCandidate }: View<Process, Before>): K
   const brought = pressure.filter(({ cause }) => cause.kind === 'config')
   const ofConfig = lost.filter(({ field }) => field !== undefined)
   if (brought.length > 0) return no(describePressure(brought))
-  if (ofConfig.length > 0) return no(describePods(ofConfig), sinceUs)
+  if (ofConfig.length > 0) return no(`a pod that ran before was lost: ${describePods(ofConfig)}`, sinceUs)
   const unclear = pressure.filter(({ cause }) => cause.kind === 'unclear')
   const untold = `; whether a change of the config did that is not known`
   if (unclear.length > 0) return perhapsNo(`${describePressure(unclear)}${untold}`)
   if (pods === undefined) return unknown('not read yet')
-  if (lost.length > 0) return perhapsNo(`${describePods(lost)}${untold}`, sinceUs)
+  const doubt = lost.every(({ mayBeOlder }) => mayBeOlder === true) ? '; whether that was before the restart is not known' : untold
+  if (lost.length > 0) return perhapsNo(`a pod failed: ${describePods(lost)}${doubt}`, sinceUs)
   if (pods.problem !== '') return unknown(pods.problem)
   if (baseline.podsAtMs === undefined) return unknown('which pods ran before is not known')
   const others = [...(pods.unexplained ?? []).map(({ name, reason }) => `${name} (${reason})`), ...pressure.map(({ type }) => type)]
@@ -168,8 +178,7 @@ function describePressure(pressure: readonly { readonly type: string; readonly c
 }
 
 function describePods(pods: readonly LostPod[]): string {
-  const [field] = pods.map((pod) => pod.field)
-  return `a pod that ran before was lost: ${listSome(pods.map(({ name, reason }) => `${name} (${reason})`))}${describeChange(field)}`
+  return `${listSome(pods.map(({ name, reason }) => `${name} (${reason})`))}${describeChange(pods[0]?.field)}`
 }
 
 function describeChange(field: string | undefined): string {
@@ -204,9 +213,9 @@ const QUOTA = 'localStorageCapacityIsolation'
 
 /**
  * `config`: one of the changed fields can cause it. `unclear`: what changed is not known, or a
- * feature gate changed, which can cause much. `node`: none of the changed fields can.
+ * feature gate, which can cause much. `node`: no changed field can. `older`: see `causeOf`.
  */
-type Cause = { readonly kind: 'config'; readonly field: string } | { readonly kind: 'unclear' } | { readonly kind: 'node' }
+type Cause = { readonly kind: 'config'; readonly field: string } | { readonly kind: 'unclear' | 'older' | 'node' }
 
 /**
  * Which fields of kubelet's config can make a pod fail for a reason, or bring pressure on the node.

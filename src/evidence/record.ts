@@ -25,6 +25,7 @@ import {
   type Baseline,
   CONTRACTS,
   type EvidenceMoment,
+  type EvidencePolicy,
   type EvidenceRecord,
   type Fact,
   type ProcessEvidence,
@@ -48,6 +49,8 @@ interface EvidenceFold
   /** The fields that the candidate changes, according to preflight. undefined: not known. */
   readonly changes?: Acceptance['changes']
   readonly startDeadlineUs: number
+  /** undefined: every kind is asked for. */
+  readonly levels?: EvidencePolicy
   /** The automatic restarts of the unit, as systemd counts them. */
   readonly nRestarts?: number
   /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
@@ -89,16 +92,19 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
   process = process && skipUnseen(process, fold)
   const isSame = known !== undefined && known.baseline === baseline && known.process === process && known.displaced === displaced
   if (isSame) return known
-  return { bootId: now.bootId, baseline, process, ...(displaced && { displaced }), ...noteControlPlane(known, baseline, nodeName) }
+  return { bootId: now.bootId, baseline, process, ...(displaced && { displaced }), ...noteControlPlane(known, baseline, fold) }
 }
 
-/** Kept from the last baseline that had static pods, also while a new one is being taken. */
+/**
+ * Kept from the last baseline that had static pods, also while a new one is being taken. Where they
+ * are listed only for the pods that run, they make no role.
+ */
 function noteControlPlane(
   known: EvidenceRecord | undefined,
   baseline: Baseline | undefined,
-  nodeName: string,
+  { nodeName, levels }: EvidenceFold,
 ): Pick<EvidenceRecord, 'runsControlPlane'> {
-  const staticPods = baseline?.staticPods
+  const staticPods = levels?.['static-pods'] === 'off' ? undefined : baseline?.staticPods
   const runsControlPlane = staticPods === undefined ? known?.runsControlPlane : hasControlPlane(staticPods, nodeName)
   return runsControlPlane === undefined ? {} : { runsControlPlane }
 }

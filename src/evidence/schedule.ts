@@ -103,8 +103,8 @@ function waitsForUs(snapshot: Snapshot, baseline: Baseline): number {
 }
 
 /** A kind that needs no baseline holds no restart up. */
-function isTaken(question: Question): boolean {
-  return CONTRACTS[question].take !== undefined
+function isTaken(question: Question, policy: EvidencePolicy): boolean {
+  return CONTRACTS[question].take !== undefined && isAsked(question, policy, true)
 }
 
 /** The baseline of the process that runs, from before its restart into the candidate. */
@@ -116,7 +116,7 @@ function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseli
 
 /** Questions that the API server did not answer, and may answer while the restart waits. */
 function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
-  return unread.filter(({ question, kind }) => kind === 'unreachable' && isTaken(question) && isAsked(question, policy))
+  return unread.filter(({ question, kind }) => kind === 'unreachable' && isTaken(question, policy))
 }
 
 /**
@@ -237,13 +237,13 @@ function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePoli
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {
-  return QUESTIONS.filter((question) => isTaken(question) && isAsked(question, policy) && !baseline.answered.includes(question))
+  return QUESTIONS.filter((question) => isTaken(question, policy) && !baseline.answered.includes(question))
 }
 
-function isAsked(question: Question, policy: EvidencePolicy): boolean {
-  return ALL_CONTRACTS.some(
-    ({ kind, needs }) => levelOf(policy, kind) !== 'off' && (kind === CONTRACTS[question].kind || needs === question),
-  )
+function isAsked(question: Question, policy: EvidencePolicy, beforeRestart = false): boolean {
+  const asking = ALL_CONTRACTS.filter(({ kind }) => levelOf(policy, kind) !== 'off')
+  const isOf = ({ needs, needsBefore }: (typeof asking)[number]) => needs === question || (beforeRestart && needsBefore === question)
+  return levelOf(policy, CONTRACTS[question].kind) !== 'off' || asking.some(isOf)
 }
 
 function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): boolean {

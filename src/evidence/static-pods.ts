@@ -17,6 +17,8 @@ export interface StaticPodsAnswer {
   readonly kind: 'found'
   readonly pods: readonly StaticPod[]
   readonly manifests: readonly Manifest[]
+  /** `namespace/name` of every pod with a ready sandbox, whoever assigned it. */
+  readonly live: readonly string[]
 }
 
 /** A static pod from a file, as the container runtime has it. */
@@ -94,7 +96,7 @@ const TAKEN = {
   /** The manifests of which no pod ran. */
   idle: optional(listOf(isIdleManifest)),
 }
-type Taken = Shaped<typeof TAKEN>
+type Taken = Shaped<typeof TAKEN> & { readonly livePods?: StaticPodsAnswer['live'] | undefined }
 type StaticPodsView = View<Shaped<typeof SEEN>, Taken>
 type StaticPodsMoment = Moment<Shaped<typeof SEEN>, Taken>
 
@@ -113,9 +115,9 @@ export const STATIC_PODS = {
   firstUs: (trialUs) => Math.min(10e6, trialUs / 10),
   gapUs: ({ process, policy: { trialUs } }) => (process.staticPods?.provenAtUs === undefined ? Math.min(10e6, trialUs / 20) : trialUs / 10),
   take(answer, { nodeName, isPromoted, healthyUs }) {
-    if (answer.kind !== 'found') return {}
+    if (answer.kind !== 'found') return { livePods: undefined }
     const idle = recordIdle(answer, nodeName, isPromoted && healthyUs >= NOT_READY_US)
-    return { staticPods: recordStaticPods(answer, nodeName), idle }
+    return { staticPods: recordStaticPods(answer, nodeName), idle, livePods: answer.live }
   },
   fold: (answer, moment) => ({ staticPods: foldStaticPods(answer, moment) }),
   skip: ({ staticPods }, later) => ({ staticPods: staticPods && skipUnseen(staticPods, later) }),

@@ -97,6 +97,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     initial: ALL_REQUIRED,
     initialNote: 'all required',
     ...RUN_ONLY_LIVE,
-    help: `what a trial must prove: for each of ${OPTIONAL_KINDS.join(', ')} one of required (a no rolls back), watched (a no is only reported), off (not asked); for example lease=watched,pods=off`,
+    help: `what a trial must prove: for each of ${OPTIONAL_KINDS.join(', ')} one of required (a no rolls back), watched (a no is only reported), off (asked only where another kind needs it); for example lease=watched,pods=off`,
   },
 }

@@ -397,6 +397,30 @@ t.test('a pod that fails for what the config does not change condemns nothing', 
   }
 })
 
+/** Kubelet refused a pod just before B, and the API server shows it a minute later. */
+async function seesLate(): Promise<SmallWorld> {
+  const world = await worldOn(A)
+  world.preflight = () => ({ kind: 'accepted', remarks: [], drain: [], changed: ['kubeReserved.cpu'] })
+  const refusedAtMs = Math.floor(world.nowUs / 1000)
+  const pod = { uid: 'j', name: 'batch/job-1', reason: 'OutOfcpu', message: '', createdAtMs: refusedAtMs - 2000, startedAtMs: refusedAtMs }
+  world.evidence.answer('pods', (nowUs) => {
+    const serverMs = Math.floor(nowUs / 1000)
+    const isSeen = serverMs - (world.startedWith === textOf(A) ? 60_000 : 0) >= refusedAtMs
+    return { question: 'pods', answer: { kind: 'found', pods: isSeen ? [pod] : [], serverMs } }
+  })
+  await world.run(20 * SECOND_US)
+  world.want(B)
+  await world.run(15 * MINUTE_US)
+  return world
+}
+
+t.test('a pod that had failed before the restart, which a server with a late cache did not show, condemns nothing', async (t) => {
+  const doubted = await seesLate()
+  t.match(verdictOn(doubted, B), { state: 'provisional', damage: 'transient', doubtful: true })
+  await doubted.run(2 * HOUR_US)
+  t.same(doubted.record('last-known-good'), B)
+})
+
 t.test('where nobody knows what the config changes, a pod that fails is a doubt: the config is tried again', async (t) => {
   const world = await losesPod('OutOfcpu', '', undefined)
   t.match(verdictOn(world, B), { state: 'provisional', damage: 'transient', doubtful: true })

@@ -70,7 +70,7 @@ t.test('after the restart, each manifest is read from which a static pod may hav
     names: ['kube-apiserver'],
   }))
   const pod = { hash: 'hash-1', name: 'kube-system/kube-apiserver-node-1', isRunning: true, startedAtMs: 2000 }
-  const before: Story['before'] = [{ question: 'static-pods', answer: { kind: 'found', pods: [pod], manifests } }]
+  const before: Story['before'] = [{ question: 'static-pods', answer: { kind: 'found', pods: [pod], manifests, live: [] } }]
   const subject = await findSubject('staticPodPath: /etc/kubernetes/manifests\n', [], { before })
   t.same(
     subject?.manifests,

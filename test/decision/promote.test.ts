@@ -291,7 +291,7 @@ t.test('where no kubelet ran before, there is nothing to compare with', async (t
 t.test('evidence that says no after the trial gives no proof, and condemns nothing', async (t) => {
   const lost = { ...NO_POD_LOST, lost: [{ name: 'default/web', reason: 'Evicted' }] }
   const state = witness({ ...PROMOTED, evidence: evidence({ pods: lost }) })
-  t.match(nextStep(state), { kind: 'wait', phase: 'settled', detail: /pods: a pod that ran before was lost/ })
+  t.match(nextStep(state), { kind: 'wait', phase: 'settled', detail: /pods: a pod failed: default\/web/ })
 })
 
 t.test('what has a verdict against it is not proved, however healthy kubelet is with it again', async (t) => {

@@ -3,6 +3,7 @@ import { rmSync, symlinkSync, utimesSync } from 'node:fs'
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
+import { askCluster } from '../../src/evidence/ask-cluster.ts'
 import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
 import type { PodSandbox, RuntimeAnswer, RuntimeContainer, RuntimePods, RuntimeStatus } from '../../src/ports/probes.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
@@ -114,6 +115,23 @@ t.test('the runtime answers, is silent, or cannot be asked', async (t) => {
   t.match(await askRuntime(down, files).runtime({ ...about, runtimeSocket: undefined }), { kind: 'not-asked' })
   const mute = answers({ ok: true, value: status }, { ok: false, why: 'down', detail: 'gone' })
   t.match(await askRuntime(mute, files)['static-pods'](about), { kind: 'not-asked', detail: /gone/ })
+})
+
+t.test('the pods that the runtime runs, static or not', async (t) => {
+  const api = { configSource: 'api', namespace: 'default' }
+  const sandboxes = [sandbox({}), sandbox({ ...api, name: 'a' }), sandbox({ ...api, name: 'b', state: 'not-ready' })]
+  const ask = async (all: readonly PodSandbox[]) => {
+    const runtime = answers({ ok: true, value: status }, { ok: true, value: { sandboxes: all, containers: [] } })
+    const answer = await askRuntime(runtime, filesWith({}))['static-pods'](about)
+    return answer.kind === 'found' ? answer.live : answer
+  }
+  t.same(await ask(sandboxes), ['kube-system/etcd-node-1', 'default/a'])
+  t.match(await ask(Array.from({ length: 1001 }, () => sandbox({}))), { length: 1000 })
+  const long = { namespace: 'n'.repeat(63), name: 'p'.repeat(253) }
+  const listed = { kind: 'PodList', items: [{ metadata: { ...long, uid: 'a' }, status: { phase: 'Failed' } }] }
+  const cluster = askCluster({ request: async () => ({ kind: 'ok', object: listed, serverMs: 0 }) }, 'node-1')
+  const failed = await cluster.pods()
+  t.same(await ask([sandbox(long)]), failed.kind === 'found' ? failed.pods.map(({ name }) => name) : failed, 'as the API server has it')
 })
 
 t.test('manifests are read from a directory, or by their paths, and each change is seen', async (t) => {

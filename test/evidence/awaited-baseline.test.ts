@@ -109,6 +109,8 @@ t.test('only what the settings ask for is waited for', async (t) => {
   t.equal(waitsFor(without('runtime'), { runtime: 'off', ready: 'off' }), false)
   t.equal(waitsFor(without('node'), { ready: 'off' }), true, 'the Node has the pressure that evicts pods')
   t.equal(waitsFor(without('node'), { ready: 'off', pods: 'off' }), false)
+  t.equal(waitsFor(without('static-pods'), { 'static-pods': 'off' }), true, 'its answer tells which pods ran')
+  t.equal(waitsFor(without('static-pods'), { 'static-pods': 'off', pods: 'off' }), false)
   t.equal(waitsFor(DOWN, { ready: 'off', pods: 'off' }), false, 'nor what was asked before they were changed')
 })
 

@@ -38,7 +38,7 @@ const NOS: readonly [kind: EvidenceKind, story: Story, sameBoot: object, afterBo
     SURE,
     SURE,
   ],
-  ['pods', { before: [pods()], changed: ['maxPods'], seen: [[60, pods(['b', 'OutOfpods'])]] }, GONE, GONE],
+  ['pods', { before: [pods(), staticPods([])], changed: ['maxPods'], seen: [[60, pods(['b', 'OutOfpods'])]] }, GONE, GONE],
 ]
 
 for (const [kind, story, sameBoot, afterBoot] of NOS) {

@@ -34,7 +34,7 @@ import {
   verdict,
   wants,
 } from '../decision/snapshots.ts'
-import { lease, node, pods, STARTED_US, type Story, snapshotOf } from './samples.ts'
+import { lease, node, pods, STARTED_US, type Story, snapshotOf, staticPods } from './samples.ts'
 import { NO } from './views.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
@@ -118,7 +118,7 @@ t.test('only the config that the baseline was taken before can do damage', async
 })
 
 t.test('a fallback is not compared with how the node was before its own trial, which it has passed', async (t) => {
-  const lostSince: Story = { before: [pods()], changed: ['maxPods'], seen: [[60, pods(['b', 'OutOfpods'])]] }
+  const lostSince: Story = { before: [pods(), staticPods([])], changed: ['maxPods'], seen: [[60, pods(['b', 'OutOfpods'])]] }
   const judge = (facts: Partial<Snapshot>) => findEvidenceFailure(snapshotOf({ ...lostSince, snapshot: facts }))
   t.match(judge({}), { damage: 'one-way' }, 'it is, in that trial')
   const passed = { proven: keyOf(B), lastKnownGood: hold(B) }

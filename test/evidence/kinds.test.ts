@@ -767,12 +767,12 @@ function alike(isNameKnown: boolean, seen = [API_SERVER, ETCD], digest = 'd2'): 
     ...(isNameKnown && { podName }),
     names: ['kube-apiserver', 'etcd'],
   }))
-  return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests } }
+  return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests, live: [] } }
 }
 /** A manifest without names, as of a pod that may complete. */
 function completes(seen: readonly StaticPod[]): SeenFact {
   const manifests = [{ path: '/etc/kubernetes/manifests/job.yaml', digest: 'd1', modifiedAtMs: 1000, names: [] }]
-  return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests } }
+  return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests, live: [] } }
 }
 check('static-pods', [
   ['they run', 'yes', { before: BOTH, seen: [[5, staticPods([API_SERVER, ETCD])]] }],
@@ -875,7 +875,7 @@ check('static-pods', [
   ['its manifest may be of a pod that completes', 'yes', { before: [completes([ETCD])], seen: [[5, completes([ETCD])]] }],
 ])
 
-const LISTED = [pods(['c', 'Evicted'])]
+const LISTED = [pods(['c', 'Evicted']), staticPods([])]
 const MANY = Array.from({ length: 1001 }, (_, index) => [`pod-${index}`, 'Evicted'] as const)
 const LOW_ON_MEMORY = 'The node was low on resource: memory. '
 const PRESSED = node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskPressure'] })

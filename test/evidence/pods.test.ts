@@ -10,7 +10,13 @@ import { BASELINE, momentOf, NO, s, viewOf } from './views.ts'
 type PodsSeen = NonNullable<ProcessEvidence['pods']>
 type Lost = PodsSeen['lost'][number]
 /** Listed at 50 by the server's clock, and at 60 by that of the node. */
-const LISTED: Partial<Baseline> = { podsAtMs: 50, podsAtWallMs: 60, failedPods: ['old'], changed: ['maxPods'] }
+const LISTED: Partial<Baseline> = {
+  podsAtMs: 50,
+  podsAtWallMs: 60,
+  failedPods: ['old'],
+  changed: ['maxPods'],
+  livePods: ['a', 'b', ...Array.from({ length: 35 }, (_, index) => `${index}`)].map((name) => `default/${name}`),
+}
 
 /** It was there before the baseline, and no changed field but `maxPods` explains it. */
 function failed(uid: string, facts: Partial<FailedPod> = {}): FailedPod {
@@ -36,6 +42,18 @@ t.test('a pod is lost that was admitted before the baseline and has failed since
   for (const reason of ['Error', '', 'XOutOfpods', 'EvictedX', 'Evict'])
     t.equal(isLost({ reason }), false, `${reason} is the work of others`)
   t.same(PODS.fold(list(failed('a')), momentOf(10, {}, undefined)).pods?.lost, [], 'there is no baseline')
+})
+
+t.test('a pod that the container runtime did not run before is a doubt: the list of then may be older', async (t) => {
+  const lost = (reason: string, livePods: readonly string[] | undefined) =>
+    fold(list(failed('a', { reason })), undefined, { ...LISTED, livePods })
+  const a = { name: 'default/a', reason: 'OutOfpods' }
+  t.strictSame(lost('OutOfpods', ['default/b'])?.lost, [{ ...a, mayBeOlder: true }])
+  t.strictSame(lost('OutOfpods', undefined)?.lost, [{ ...a, mayBeOlder: true }], 'the runtime was not asked')
+  const refused = lost('NodeAffinity', undefined)
+  t.strictSame([refused?.lost, refused?.unexplained], [[], [{ ...a, reason: 'NodeAffinity' }]], 'no config can have done that')
+  const unclear = fold(list(failed('a')), undefined, { ...LISTED, changed: undefined, livePods: [] })
+  t.strictSame(unclear?.lost, [a], 'what the config changes is not known either')
 })
 
 t.test('what is kept of the pods', async (t) => {
@@ -129,10 +147,19 @@ t.test('the loss of a pod is told with what the config has changed', async (t) =
   t.match(judge({ lost: [OF_BOTH, OF_CONFIG] }), { answer: NO, detail: `${LOST}: maxPods has changed` }, 'that one counts')
   t.strictSame(judge({ lost: [OF_BOTH] }), {
     answer: 'no',
-    detail: 'a pod that ran before was lost: default/b (Evicted); whether a change of the config did that is not known',
+    detail: 'a pod failed: default/b (Evicted); whether a change of the config did that is not known',
     sinceUs: s(60),
     mayBeNodes: true,
   })
+  const OLDER: Lost = { name: 'default/a', reason: 'OutOfpods', mayBeOlder: true }
+  t.strictSame(judge({ lost: [OLDER] }), {
+    answer: 'no',
+    detail: 'a pod failed: default/a (OutOfpods); whether that was before the restart is not known',
+    sinceUs: s(60),
+    mayBeNodes: true,
+  })
+  t.match(judge({ lost: [OLDER, OF_BOTH] }), { detail: /and 1 more; whether a change of the config did that is not known$/ })
+  t.match(judge({ lost: [OLDER, OF_CONFIG] }), { answer: NO, detail: `${LOST}: maxPods has changed` })
   t.match(judge({ lost: [OF_CONFIG], problem: '403' }), { answer: NO }, 'also where the list cannot be read any more')
 })
 

@@ -6,7 +6,7 @@ import type { Verdict } from '../../src/decision/verdict.ts'
 import { dropBaseline, findBaseline, renewBaseline, withEarlier } from '../../src/evidence/baseline.ts'
 import { judgeEvidence } from '../../src/evidence/judge.ts'
 import type { Fact, SeenFact } from '../../src/evidence/kinds.ts'
-import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
+import { ALL_REQUIRED, isEvidenceRecord } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import type { Running } from '../../src/health/sample.ts'
 import { nameEarlier, nameMissing, nameOther } from '../../src/subject/config-source.ts'
@@ -198,6 +198,16 @@ t.test('a baseline that is asked for again keeps what is not answered then, and 
   t.equal(recordFacts(renewed, { ...waits, now, facts: [about('i-a', node('False'))] }).baseline, renewed.baseline)
   const fact = { ...about('i-a', node('True')), atUs: now.monotonicUs + SECOND_US }
   t.match(recordFacts(renewed, { ...waits, now, facts: [fact] }).baseline, { answered: ['node'], ready: 'True', serving: { status: 403 } })
+})
+
+t.test('the pods that ran are those of the last answer, since the list of failed pods is no older', async (t) => {
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const taken = recordFacts(undefined, { ...waits, facts: [about('i-a', staticPods([ETCD]))] })
+  t.match(taken.baseline, { livePods: ['default/b'], staticPods: { length: 1 } })
+  const now = { ...NOTHING_NEW.now, monotonicUs: NOW_US + 10 * SECOND_US }
+  const silent = { ...about('i-a', { question: 'static-pods', answer: notAsked }), atUs: now.monotonicUs + SECOND_US }
+  const { baseline } = recordFacts(renewBaseline(taken, now), { ...waits, now, facts: [silent] })
+  t.match(baseline, { livePods: undefined, staticPods: { length: 1 } })
 })
 
 t.test('a config on trial keeps its baseline while another one is activated, and is withdrawn again', async (t) => {
@@ -464,6 +474,11 @@ t.test('whether a node runs a control plane is kept while its baseline is taken 
   t.equal(recordFacts(record, { ...waits, candidate: keyOf(GOOD) }).runsControlPlane, true)
   t.equal(recordFacts(undefined, { ...waits, facts: [about('i-a', staticPods([]))] }).runsControlPlane, false)
   t.notOk('runsControlPlane' in recordFacts(undefined, waits), 'not known')
+  const off = { ...waits, levels: { ...ALL_REQUIRED, 'static-pods': 'off' } } as const
+  const seen = [about('i-a', staticPods([API_SERVER]))]
+  t.notOk('runsControlPlane' in recordFacts(undefined, { ...off, facts: seen }), 'they are asked for only to see what else runs')
+  t.equal(recordFacts(undefined, { ...off, levels: ALL_REQUIRED, facts: seen }).runsControlPlane, true)
+  t.equal(recordFacts(record, { ...off, facts: [about('i-a', staticPods([]))] }).runsControlPlane, true)
 })
 
 t.test('a write of the agent counts where it came after the start, and the last one does', async (t) => {

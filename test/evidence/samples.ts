@@ -199,7 +199,8 @@ export function staticPods(
     modifiedAtMs: 1000,
     names: [name],
   }))
-  return { question: 'static-pods', answer: { kind: 'found', pods, manifests } }
+  // One that tests lose.
+  return { question: 'static-pods', answer: { kind: 'found', pods, manifests, live: ['default/b'] } }
 }
 
 /** @param startedAt seconds after the start of the process: by default long before it */

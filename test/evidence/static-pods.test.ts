@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which static pods are expected to run, and what explains that one does not. */
 import t from 'tap'
+import type { NotAsked } from '../../src/evidence/kind.ts'
 import type { Baseline, EvidenceView, ProcessEvidence } from '../../src/evidence/kinds.ts'
 import { hasControlPlane, type Manifest, STATIC_PODS, type StaticPod, type StaticPodsAnswer } from '../../src/evidence/static-pods.ts'
 import { B, keyOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
@@ -16,20 +17,26 @@ const pod = (name: string, facts: Partial<StaticPod> = {}): StaticPod => {
 const manifest = (podName: string, facts: Partial<Manifest> = {}): Manifest => {
   return { path: `/m/${podName}.yaml`, digest: `d-${podName}`, modifiedAtMs: 1000, podName, names: [podName, 'other'], ...facts }
 }
-const found = (pods: readonly StaticPod[], manifests: readonly Manifest[]): StaticPodsAnswer => ({ kind: 'found', pods, manifests })
+const found = (pods: readonly StaticPod[], manifests: readonly Manifest[]): StaticPodsAnswer => ({
+  kind: 'found',
+  pods,
+  manifests,
+  live: ['default/a'],
+})
 const file = (name: string, facts: Partial<Before['manifest'] & object> = {}): NonNullable<Before['manifest']> => {
   return { path: `/m/${name}.yaml`, digest: `d-${name}`, ...facts }
 }
 const ran = (name: string, own: Before['manifest'] = file(name)): Before => {
   return { hash: `hash-${name}`, name: `kube-system/${name}-node-1`, manifest: own }
 }
-const take = (answer: StaticPodsAnswer, facts: Parameters<typeof momentOf>[3] = {}) =>
+const take = (answer: StaticPodsAnswer | NotAsked, facts: Parameters<typeof momentOf>[3] = {}) =>
   STATIC_PODS.take(answer, momentOf(10, {}, undefined, facts))
 
 t.test('a baseline keeps the static pods that run, each with the file that is its own', async (t) => {
   const own = (one: StaticPod, ...manifests: readonly Manifest[]) => take(found([one], manifests)).staticPods?.[0]?.manifest
   t.strictSame(take(found([pod('etcd')], [manifest('etcd')])).staticPods, [ran('etcd')])
   t.strictSame(take(found([pod('etcd', { isRunning: false })], [])).staticPods, [])
+  t.strictSame(take(found([], [])).livePods, ['default/a'], 'and every pod that runs, for those that are lost')
   t.strictSame(take(found([pod('etcd')], [])).staticPods, [{ ...ran('etcd'), manifest: undefined }], 'no file names it')
   t.strictSame(own(pod('etcd'), manifest('x', { names: ['etcd'] })), undefined, 'a container of another pod has its name')
   const unnamed = { podName: undefined, names: ['etcd'] }
@@ -56,7 +63,7 @@ t.test('a baseline keeps the static pods that run, each with the file that is it
   t.equal(second?.manifest, undefined, 'a dot is a dot')
   const many = Array.from({ length: 101 }, (_, index) => pod(`p${index}`))
   t.equal(take(found(many, [])).staticPods?.length, 100)
-  t.strictSame(STATIC_PODS.take({ kind: 'not-asked', detail: '' }, momentOf(10, {}, undefined)), {})
+  t.strictSame(take({ kind: 'not-asked', detail: '' }), { livePods: undefined }, 'those of an earlier answer may have failed since')
 })
 
 t.test('a baseline keeps the manifests of which no pod runs', async (t) => {

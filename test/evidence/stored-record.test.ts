@@ -28,6 +28,7 @@ const TAKEN: Required<Omit<EarlierState, 'ofTry'>> = {
   isRuntimeSilent: true,
   serving: { status: 403, user: 'system:node:node-1' },
   staticPods: [STATIC_POD],
+  livePods: ['default/a'],
   idle: [{ path: '/m/a.yaml', digest: 'd', names: ['a'], isLasting: true }],
   ofPromoted: true,
   beforeBoot: true,
@@ -46,7 +47,7 @@ const BASELINE: Required<Baseline> = {
   unread: [{ question: 'pods', kind: 'refused', detail: 'x', atUs: 1, busy: true }],
   earlier: EARLIER,
 }
-const LOST = { name: 'default/a', reason: 'Evicted', field: 'maxPods' }
+const LOST = { name: 'default/a', reason: 'Evicted', field: 'maxPods', mayBeOlder: true }
 const PROCESS: Required<ProcessEvidence> = {
   invocationId: 'i',
   key: 'content@kubelet',

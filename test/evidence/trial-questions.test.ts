@@ -3,7 +3,14 @@
 import t from 'tap'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { ALL_REQUIRED, API_QUESTIONS, type ProcessEvidence, QUESTIONS, type Question } from '../../src/evidence/kinds.ts'
+import {
+  ALL_REQUIRED,
+  API_QUESTIONS,
+  type EvidencePolicy,
+  type ProcessEvidence,
+  QUESTIONS,
+  type Question,
+} from '../../src/evidence/kinds.ts'
 import { dueEvidence } from '../../src/evidence/schedule.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import {
@@ -138,6 +145,16 @@ t.test('shortly before the end of a trial, all is asked once more', async (t) =>
   const answeredUs = { ...everyQuestion(at(540)), lease: at(570) }
   t.same(listRequests(onTrial(584.9, { ...overspent, answeredUs, lease: readOnce }, 0)), [], 'nor if it was read a moment ago')
   t.same(listRequests(onTrial(585, { ...overspent, answeredUs, lease: readOnce }, 0)), ['lease'])
+})
+
+t.test('a kind that is off is asked for another kind, but not where that one needs it only before a restart', async (t) => {
+  const ask = (evidence: Partial<EvidencePolicy>) =>
+    listDue(onTrial(0, {}, 0, { policy: { ...POLICY, evidence: { ...ALL_REQUIRED, ...evidence } } }))
+  const without = (question: Question) => QUESTIONS.filter((each) => each !== question)
+  t.same(ask({ 'static-pods': 'off' }), without('static-pods'))
+  t.same(ask({ runtime: 'off' }), QUESTIONS)
+  t.same(ask({ runtime: 'off', ready: 'off' }), without('runtime'))
+  t.same(ask({ ready: 'off' }), QUESTIONS)
 })
 
 t.test('while kubelet is not healthy, the end of the trial is not in sight', async (t) => {

@@ -133,7 +133,10 @@ t.test('a proof needs no comparison only where nothing ran before', async (t) =>
   t.same(open({ snapshot: started }), [])
   const compared = ['static-pods', 'pods']
   const manifests = [{ path: '/etc/kubernetes/manifests/etcd.yaml', digest: 'd', modifiedAtMs: 1000, podName: 'etcd', names: ['etcd'] }]
-  const idle: Story = { seen: [[5, { question: 'static-pods', answer: { kind: 'found', pods: [], manifests } }]], snapshot: started }
+  const idle: Story = {
+    seen: [[5, { question: 'static-pods', answer: { kind: 'found', pods: [], manifests, live: [] } }]],
+    snapshot: started,
+  }
   t.same(open(idle), ['static-pods'], 'a static pod that does not run may have run before, also where a person promotes the config')
   t.same(open({ snapshot: { restarts: [] } }), compared, 'who started it is not known')
   t.same(open({ snapshot: { restarts: [restartTo(B, { bootId: 'boot-0' })] } }), compared, 'nor after a boot')

@@ -52,7 +52,7 @@ function open(askers: Partial<Askers> = {}, { holders = heldBy(), publisher, ser
       lease: async () => refused,
       pods: async () => refused,
       runtime: async () => ({ kind: 'answered', endpoint: '/run/x', detail: '' }),
-      'static-pods': async () => ({ kind: 'found', pods: [], manifests: [] }),
+      'static-pods': async () => ({ kind: 'found', pods: [], manifests: [], live: [] }),
       serving: askServing({ ask: async () => served }, holders, clock),
       ...askers,
     },

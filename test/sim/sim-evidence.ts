@@ -137,6 +137,13 @@ export class SimEvidence implements EvidenceProbe {
     return { kind: 'found', pods: [...lost, ...evicted], serverMs: this.#world.now().wallMs }
   }
 
+  /** Kubelet never loses more. */
+  #livePods(): readonly string[] {
+    const failed = this.#pods().pods.map(({ name }) => name)
+    const all = Array.from({ length: 50 }, (_, index) => [`default/pod-${index}`, `default/evicted-${index}`]).flat()
+    return all.filter((name) => !failed.includes(name))
+  }
+
   #serving() {
     const { process } = this.#observe()
     if (process === undefined) return { kind: 'no-tls', detail: 'connection refused' } as const
@@ -149,6 +156,6 @@ export class SimEvidence implements EvidenceProbe {
     const { process } = this.#world.unit
     const isLost = process !== undefined && this.#world.unit.isHealthy() && behaviourOf(process.text) === 'loses-static-pods'
     const pod = { hash: 'h1', name: 'kube-system/etcd-node-1', isRunning: !isLost, startedAtMs: 1 }
-    return { kind: 'found', pods: isLost ? [] : [pod], manifests: [MANIFEST] }
+    return { kind: 'found', pods: isLost ? [] : [pod], manifests: [MANIFEST], live: this.#livePods() }
   }
 }

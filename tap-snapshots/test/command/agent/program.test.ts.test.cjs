@@ -481,8 +481,9 @@ Trial and rollback:
                                  last-known-good; default: stay)
   --evidence <kind=level,...>    what a trial must prove: for each of runtime, lease, ready,
                                  serving, static-pods, pods one of required (a no rolls back),
-                                 watched (a no is only reported), off (not asked); for example
-                                 lease=watched,pods=off (default: all required)
+                                 watched (a no is only reported), off (asked only where another kind
+                                 needs it); for example lease=watched,pods=off (default: all
+                                 required)
 
 Reports:
   --publish <list>               what the agent publishes, any of config (status.config), condition,
