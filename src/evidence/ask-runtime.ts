@@ -39,7 +39,10 @@ export function askRuntime(
     async 'static-pods'({ runtimeSocket: socket, manifests }) {
       if (socket === undefined) return NO_SOCKET
       const answer = await runtime.listPods(socket)
-      if (!answer.ok) return { kind: 'not-asked', detail: `the container runtime lists no pods: ${answer.detail}` }
+      if (!answer.ok) {
+        const detail = `the container runtime lists no pods: ${answer.detail}`
+        return { kind: 'not-asked', detail, ...(answer.why === 'down' && { hasFailed: true }) }
+      }
       const ready = answer.value.sandboxes.filter(({ state }) => state === 'ready').slice(0, MOST_LIVE)
       const live = ready.map(({ namespace, name }) => nameOfPod(namespace, name))
       return { kind: 'found', pods: findStaticPods(answer.value), manifests: readManifests(files, manifests), live }

@@ -36,6 +36,8 @@ export interface NotAsked {
   readonly detail: string
   /** The port was asked, and another process than kubelet answered. */
   readonly isStrangers?: true
+  /** The call failed, and the next one may not. */
+  readonly hasFailed?: true
 }
 
 /** The fields that are recorded of each process of kubelet. */

@@ -127,6 +127,8 @@ const isUnreadQuestion = shape({
   atUs: optional(isNumber),
   /** As in the answer. */
   busy: optional(isFlag),
+  /** The same. */
+  hasFailed: optional(isFlag),
 })
 export type UnreadQuestion = TypeOf<typeof isUnreadQuestion>
 

@@ -253,7 +253,9 @@ function noteUnread(before: Baseline['unread'], { question, answer }: AnySeen, a
   const others = before?.filter((unread) => unread.question !== question)
   if (kind !== 'refused' && kind !== 'forbidden' && kind !== 'unreachable' && kind !== 'not-asked') return others
   const busy = 'busy' in answer && answer.busy === true
-  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs, ...(busy && { busy }) }]
+  const hasFailed = 'hasFailed' in answer && answer.hasFailed === true
+  const reasons = { ...(busy && { busy }), ...(hasFailed && { hasFailed }) }
+  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs, ...reasons }]
 }
 
 function foldProcess<Q extends Question>(

@@ -114,9 +114,9 @@ function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseli
   return isOfRunning && baseline.candidate === candidate ? baseline : undefined
 }
 
-/** Questions that the API server did not answer, and may answer while the restart waits. */
+/** Questions that had no answer, and may have one while the restart waits. */
 function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
-  return unread.filter(({ question, kind }) => kind === 'unreachable' && isTaken(question, policy))
+  return unread.filter(({ question, kind, hasFailed }) => (kind === 'unreachable' || hasFailed === true) && isTaken(question, policy))
 }
 
 /**

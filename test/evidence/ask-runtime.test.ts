@@ -114,7 +114,10 @@ t.test('the runtime answers, is silent, or cannot be asked', async (t) => {
   t.match(await askRuntime(forbidden, files).runtime(about), { kind: 'not-asked', detail: 'EACCES' })
   t.match(await askRuntime(down, files).runtime({ ...about, runtimeSocket: undefined }), { kind: 'not-asked' })
   const mute = answers({ ok: true, value: status }, { ok: false, why: 'down', detail: 'gone' })
-  t.match(await askRuntime(mute, files)['static-pods'](about), { kind: 'not-asked', detail: /gone/ })
+  t.match(await askRuntime(mute, files)['static-pods'](about), { kind: 'not-asked', detail: /gone/, hasFailed: true })
+  const other = answers({ ok: true, value: status }, { ok: false, why: 'not-cri', detail: 'unknown service' })
+  t.notOk('hasFailed' in (await askRuntime(other, files)['static-pods'](about)), 'another call would say the same')
+  t.notOk('hasFailed' in (await askRuntime(mute, files)['static-pods']({ ...about, runtimeSocket: undefined })))
 })
 
 t.test('the pods that the runtime runs, static or not', async (t) => {

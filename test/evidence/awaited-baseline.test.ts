@@ -152,6 +152,20 @@ t.test('the API server is asked again after a second, and a busy one after as lo
   t.same(dueEvidence(waiting(1, {}, { evidence: undefined }), keyOf(B)), NONE, 'before the baseline is begun')
 })
 
+t.test('a container runtime whose call failed is asked again as the API server is', async (t) => {
+  const failed = { question: 'static-pods', kind: 'not-asked', detail: '', atUs: at(2), hasFailed: true } as const
+  const asks = (seconds: number, each: UnreadQuestion, evidence: Partial<EvidencePolicy> = {}) =>
+    dueEvidence(waiting(seconds, { unread: [each] }, requiring(evidence)), keyOf(B)).questions
+  t.same(asks(2.9, failed), [])
+  t.same(asks(3, failed), ['static-pods'])
+  t.same(asks(5, failed), [], 'the restart does not wait any more')
+  t.same(asks(3, { ...failed, hasFailed: undefined }), [], 'there is nothing that could be asked')
+  t.same(asks(3, failed, { 'static-pods': 'off' }), ['static-pods'], 'its answer tells which pods ran')
+  t.same(asks(3, failed, { 'static-pods': 'off', pods: 'off' }), [])
+  t.equal(waits(4.9, { unread: [failed] }), true)
+  t.equal(waits(5, { unread: [failed] }), false)
+})
+
 t.test('a baseline that waits is taken again after 10 minutes, and for a claim after one where it lacks an object', async (t) => {
   const isOld = (seconds: number, baseline: Partial<Baseline> = {}, facts: Partial<Snapshot> = {}) =>
     isBaselineOld(waiting(seconds, baseline, facts))

@@ -208,6 +208,11 @@ t.test('the pods that ran are those of the last answer, since the list of failed
   const silent = { ...about('i-a', { question: 'static-pods', answer: notAsked }), atUs: now.monotonicUs + SECOND_US }
   const { baseline } = recordFacts(renewBaseline(taken, now), { ...waits, now, facts: [silent] })
   t.match(baseline, { livePods: undefined, staticPods: { length: 1 } })
+  const failed = about('i-a', { question: 'static-pods', answer: { ...notAsked, hasFailed: true } })
+  const unread = recordFacts(undefined, { ...waits, facts: [failed] })
+  t.match(unread.baseline?.unread, [{ question: 'static-pods', kind: 'not-asked', hasFailed: true }])
+  const again = recordFacts(unread, { ...waits, facts: [about('i-a', staticPods([ETCD]))] })
+  t.match(again.baseline, { answered: ['static-pods'], unread: { length: 0 }, livePods: ['default/b'] }, 'asked once more')
 })
 
 t.test('a config on trial keeps its baseline while another one is activated, and is withdrawn again', async (t) => {

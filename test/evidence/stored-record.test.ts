@@ -44,7 +44,7 @@ const BASELINE: Required<Baseline> = {
   changed: ['maxPods'],
   answered: ['node'],
   wasDown: true,
-  unread: [{ question: 'pods', kind: 'refused', detail: 'x', atUs: 1, busy: true }],
+  unread: [{ question: 'pods', kind: 'refused', detail: 'x', atUs: 1, busy: true, hasFailed: true }],
   earlier: EARLIER,
 }
 const LOST = { name: 'default/a', reason: 'Evicted', field: 'maxPods', mayBeOlder: true }
