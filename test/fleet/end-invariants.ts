@@ -149,7 +149,7 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   // A content that had passed its trial before fails late, and halts no rollout. In a finished one,
   // only control planes still start one at a time.
   const isLate = ({ node }: FleetAgent) =>
-    isBegun ? node.failedLate(config.content, state.generation) : node.everPromoted.has(config.content.hash)
+    node.failedLate(config.content, isBegun ? state.generation : undefined) || (!isBegun && node.everPromoted.has(config.content.hash))
   const owes = (agent: FleetAgent) => (isBegun && isFinished ? agent.node.traits.controlPlane : !isLate(agent))
   const owed = condemned.filter(owes).length
   const isVeto = ([node, { kind, generation }]: [string, Entry]) =>
