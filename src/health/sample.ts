@@ -142,19 +142,20 @@ export function hasEnded(activity: UnitActivity): boolean {
 
 /**
  * Systemd has not executed kubelet in this start of the unit, or not yet: `ExecStartPre=` comes
- * before it. Measured with systemd 247, 252 and 257.
+ * before it, and what it needs may be missing, such as its `EnvironmentFile=`. Measured with
+ * systemd 247, 252 and 257.
  */
 export function isUnexecuted({ startedAtUs, invocationId }: KnownUnit): boolean {
   return startedAtUs === 0 && invocationId !== ''
 }
 
-/** The start is over, and kubelet was never executed: `ExecStartPre=` failed or took too long. */
+/** The start is over, and systemd never executed kubelet, whatever kept it from that. */
 export function hasEndedUnexecuted(unit: KnownUnit): boolean {
   return isUnexecuted(unit) && hasEnded(unit.activity)
 }
 
 /** For messages. */
-export const WHY_UNEXECUTED = 'what its unit runs before it, such as ExecStartPre=, fails or hangs'
+export const WHY_UNEXECUTED = 'systemd does not execute it: what its unit needs or runs before it, such as ExecStartPre=, fails or hangs'
 
 /** Systemd does not start it again, and nobody has told it so. */
 export function needsStart(activity: UnitActivity): boolean {

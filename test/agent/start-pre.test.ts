@@ -57,7 +57,7 @@ t.test('it is left at the start deadline, in doubt, and tried again', async (t) 
     await world.run(1.2 * MINUTE_US)
     t.match(
       messageOf(world),
-      /^kubelet cannot start, since what its unit runs before it, such as ExecStartPre=, fails or hangs; desired: .*b/,
+      /^kubelet cannot start, since systemd does not execute it: what its unit needs or runs before it, such as ExecStartPre=, fails or hangs; desired: .*b/,
     )
     await world.run(3 * MINUTE_US)
     t.match(verdictsOf(world), [
@@ -67,7 +67,7 @@ t.test('it is left at the start deadline, in doubt, and tried again', async (t) 
     t.equal(await world.running(), textOf(A))
     t.match(
       messageOf(world),
-      /b.* failed, .*a.* runs: kubelet was not healthy for 12\d s, since what its unit runs before it, such as ExecStartPre=/,
+      /b.* failed, .*a.* runs: kubelet was not healthy for 12\d s, since systemd does not execute it: what its unit needs or runs before it, such as ExecStartPre=/,
     )
     await world.run(HOUR_US)
     t.equal(await world.running(), textOf(B))
@@ -95,7 +95,7 @@ t.test('a unit that systemd gives up for it is in doubt', async (t) => {
   await world.run(30 * SECOND_US)
   world.unit.startPre = () => undefined
   await world.run(MINUTE_US)
-  const detail = /^systemd gave kubelet up: failed \(.*\), since what its unit runs before it/
+  const detail = /^systemd gave kubelet up: failed \(.*\), since systemd does not execute it: /
   t.match(verdictsOf(world), [{ reason: 'crash-loop', doubtful: true, detail }])
 })
 
@@ -123,7 +123,10 @@ t.test('a kubelet that is not executed is named in a pause, and with nothing ass
     world.unit.startPre = () => ({ takesUs: SECOND_US, fails: true })
     world.unit.kill()
     await world.run(5 * MINUTE_US)
-    t.match(messageOf(world), /^kubelet cannot start, since what its unit runs before it, such as ExecStartPre=, fails or hangs/)
+    t.match(
+      messageOf(world),
+      /^kubelet cannot start, since systemd does not execute it: what its unit needs or runs before it, such as ExecStartPre=, fails or hangs/,
+    )
     t.same(verdictsOf(world), [])
   }
 })

@@ -9,7 +9,7 @@ import { A, B, BOOT, HOUR_US, health, keyOf, MINUTE_US, NOW_US, POLICY, SECOND_U
 
 const DETAIL = 'active (running), healthz connection refused'
 const IN_USE = 'listen tcp 0.0.0.0:10250: bind: address already in use'
-const BEFORE = 'what its unit runs before it, such as ExecStartPre=, fails or hangs'
+const BEFORE = 'systemd does not execute it: what its unit needs or runs before it, such as ExecStartPre=, fails or hangs'
 const LOOP = { reason: 'crash-loop', damage: 'transient' } as const
 const WAITS = unit({ activity: 'auto-restart' })
 const GIVEN_UP = unit({ activity: 'failed', summary: 'failed (Result: exit-code)' })
