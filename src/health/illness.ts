@@ -86,10 +86,11 @@ export function followTimes(
 export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition: SampleHealth, isUp: boolean): Illness {
   const { known, same, ofProcess, sample, unit, subject, nowUs, interval, isAutomatic } = fold
   // Rule 29: an operator who restarts kubelet gives it its start deadline again. Systemd, which
-  // counts its own restarts, does not.
+  // counts its own restarts, does not, and no start does while kubelet is never executed.
   // Rule 30: except after a process that began without its runtime. That one exits, also where the
   // runtime answers by then.
-  const goesOn = ofProcess !== undefined || (isAutomatic && !interval.gap && same?.beganExcused !== true)
+  const isStillUnexecuted = same?.unexecutedSinceUs !== undefined && isUnexecuted(unit)
+  const goesOn = ofProcess !== undefined || isStillUnexecuted || (isAutomatic && !interval.gap && same?.beganExcused !== true)
   // The time before kubelet was executed is not its own, either.
   const isExecutedNow = known?.unexecutedSinceUs !== undefined && !isUnexecuted(unit)
   const illBeforeUs = goesOn && !isExecutedNow ? same?.unhealthySinceUs : undefined

@@ -32,6 +32,13 @@ function messageOf({ snapshots }: SmallWorld): string | undefined {
   return snapshot && step?.kind === 'wait' ? describeCondition(snapshot, step, NO_DEADLINES).message : undefined
 }
 
+async function lookEach(world: SmallWorld, us: number, times: number): Promise<void> {
+  for (let look = 0; look < times; look += 1) {
+    world.advance(us)
+    await world.settle()
+  }
+}
+
 const verdictsOf = (world: SmallWorld) => [...world.records.verdicts().values()]
 
 t.test('a config that kubelet was not executed with is charged no exit', async (t) => {
@@ -48,6 +55,14 @@ t.test('no more is one whose restarts come too fast to be seen', async (t) => {
   await world.run(30 * MINUTE_US)
   t.equal(await world.running(), textOf(B))
   t.same(verdictsOf(world), [])
+})
+
+t.test('nor is one for starts that are seen only before they fail', async (t) => {
+  for (const seconds of [2, 5, 20]) {
+    const world = await restartInto(seconds * SECOND_US, 80 * SECOND_US, { restartUs: 0.1 * SECOND_US })
+    await world.run(30 * MINUTE_US)
+    t.same([await world.running(), verdictsOf(world)], [textOf(B), []], `${seconds} s`)
+  }
 })
 
 t.test('it is left at the start deadline, in doubt, and tried again', async (t) => {
@@ -73,6 +88,31 @@ t.test('it is left at the start deadline, in doubt, and tried again', async (t) 
     t.equal(await world.running(), textOf(B))
     t.same(world.record('last-known-good'), B)
   }
+})
+
+t.test('it is left, however late the looks come', async (t) => {
+  for (const seconds of [61, 70, 200]) {
+    const world = await restartInto(5 * SECOND_US, HOUR_US, { restartUs: 10 * SECOND_US })
+    await lookEach(world, seconds * SECOND_US, 7)
+    t.match(verdictsOf(world), [{ reason: 'start-deadline', doubtful: true }], `each ${seconds} s`)
+  }
+})
+
+t.test('so is one that exits after it, about as soon', async (t) => {
+  for (const seconds of [61, 70, 200]) {
+    const world = await restartInto(5 * SECOND_US, 0, { restartUs: 10 * SECOND_US, behaviour: { exitsAfterUs: 0.2 * SECOND_US } })
+    await lookEach(world, seconds * SECOND_US, 7)
+    t.equal(verdictsOf(world).length, 1, `each ${seconds} s`)
+  }
+})
+
+t.test('it is left, however often somebody restarts kubelet', async (t) => {
+  const world = await restartInto(SECOND_US, HOUR_US, { restartUs: 10 * SECOND_US })
+  for (let restarts = 0; restarts < 3; restarts += 1) {
+    await world.run(50 * SECOND_US)
+    world.unit.restartByHand()
+  }
+  t.match(verdictsOf(world), [{ reason: 'start-deadline', doubtful: true }])
 })
 
 t.test('where it fails with every config, the node is at fault, and no config is condemned', async (t) => {

@@ -34,6 +34,8 @@ t.test('a kubelet that is not executed is known as that until it is, and has its
     ['systemd gave it up', [pre('starting'), pre('failed')], first, first],
     ['the same, before the first look', [pre('failed')], first],
     ['a start is queued', [pre('auto-restart'), pre('queued')], first, second],
+    ['somebody restarts it', [pre('auto-restart'), pre('starting', 'i-2')], first, first],
+    ['somebody restarts it, and it is executed', [pre('auto-restart'), ill(A, 'i-2')], undefined, second],
     ['somebody stopped it', [pre('starting'), pre('stopped')]],
     ['it has exited, and starts again', [ill(), pre('starting', 'i-2', 1)], undefined, first],
     ['it has exited, and a whole start does without it', [ill(), pre('starting', 'i-2', 1), pre('auto-restart', 'i-2', 1)], third, first],
