@@ -113,7 +113,7 @@ export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition:
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
     strangerHadPort: (unhealthySinceUs !== undefined && hadStranger) || undefined,
     lackedRuntimeUs: isUp ? undefined : lackedRuntimeUs,
-    unexecutedSinceUs: isNotExecuted ? (known?.unexecutedSinceUs ?? nowUs) : undefined,
+    unexecutedSinceUs: isNotExecuted ? illSinceUs(known?.unexecutedSinceUs, interval) : undefined,
   }
 }
 

@@ -33,7 +33,7 @@ t.test('a kubelet that is not executed is known as that until it is, and has its
     ['nor after that', [pre('starting'), pre('auto-restart'), pre('starting', 'i-2', 1)], first, first],
     ['systemd gave it up', [pre('starting'), pre('failed')], first, first],
     ['the same, before the first look', [pre('failed')], first],
-    ['a start is queued', [pre('auto-restart'), pre('queued')], first, second],
+    ['a start is queued', [pre('auto-restart'), pre('queued')], second, second],
     ['somebody restarts it', [pre('auto-restart'), pre('starting', 'i-2')], first, first],
     ['somebody restarts it, and it is executed', [pre('auto-restart'), ill(A, 'i-2')], undefined, second],
     ['somebody stopped it', [pre('starting'), pre('stopped')]],
@@ -46,6 +46,9 @@ t.test('a kubelet that is not executed is known as that until it is, and has its
     const record = follow(looks)
     t.strictSame([record.unexecutedSinceUs, record.unhealthySinceUs], [unexecutedSinceUs, unhealthySinceUs], what)
   }
+  const afterGap = follow([pre('starting'), pre('starting', 'i-2')], undefined, SUBJECT, 600 * SECOND_US)
+  const agesUs = [afterGap.unexecutedSinceUs, afterGap.unhealthySinceUs].map((sinceUs = 0) => afterGap.lastSampleUs - sinceUs)
+  t.strictSame(agesUs, [0, 0], 'nobody looked for a while')
   t.end()
 })
 
