@@ -13,7 +13,9 @@ import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { findNodePause, findPause } from './find-pause.ts'
 import { forgiveOnce, isForgivenSuspect, isOpen, PAUSES_US } from './forgiveness.ts'
+import { isDamaged } from './held-sources.ts'
 import { isLocalAssigned } from './left.ts'
+import { trialOf } from './promote.ts'
 import { listOfBoot } from './records.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -112,6 +114,8 @@ export function tryFailedAgain(situation: TargetSituation): Step | undefined {
     return { kind: 'retry-failed', verdict: recovered.verdict, number: recovered.number, of: recovered.of, recovered: true }
   const retrial = findRetrial(snapshot, candidates, target)
   if (retrial === undefined || !isDue(snapshot, retrial, target)) return undefined
+  // Once another config is in place, nobody knows a fallback that is on no record.
+  if (isDamaged(snapshot, 'last-known-good') && ['running', 'passed'].includes(trialOf(snapshot, target.key).kind)) return undefined
   const { source, key } = retrial.verdict
   // The end of the pause is what it waits for.
   if (findStartWait(snapshot, { source, content: contentOfKey(key) })?.isPaused === true) return undefined

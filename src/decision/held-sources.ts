@@ -14,6 +14,7 @@ import {
   sameSource,
   sameVersion,
 } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed } from '../subject/trial-key.ts'
 import type { KubeletProcess } from '../subject/unit-state.ts'
 import { resolveDesired } from './desired.ts'
 import type { FallbackName } from './records.ts'
@@ -141,5 +142,13 @@ export function listFallback(snapshot: Ground, name: FallbackName): readonly Hel
   const { nextStart } = snapshot
   if (!isDamaged(snapshot, name)) return [name === 'previous' ? snapshot.previous : snapshot.lastKnownGood]
   const next = nextStart.kind === 'known' && nextStart.held.source !== 'local' ? [nextStart.held] : []
-  return [findRunning(snapshot) ?? [], next].flat().filter(({ onlyInPlace }) => onlyInPlace !== true)
+  const isFallback = (held: HeldSource) => held.onlyInPlace !== true && !isOnOwnTrial(snapshot, held)
+  return [findRunning(snapshot) ?? [], next].flat().filter(isFallback)
+}
+
+/** Whether it was started in this boot as the wanted config, and has not passed its trial. */
+function isOnOwnTrial(snapshot: Ground, { content }: HeldSource): boolean {
+  const last = snapshot.restarts.at(-1)
+  if (last === undefined || last.fallback || last.bootId !== snapshot.now.bootId) return false
+  return contentOfKey(last.target) === content && !hasPassed(snapshot, last.target)
 }

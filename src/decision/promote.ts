@@ -5,7 +5,7 @@ import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.
 import { outlivesTrials } from '../health/recurring-exits.ts'
 import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
-import { isDamaged } from './held-sources.ts'
+import { findRunning, isDamaged } from './held-sources.ts'
 import { isLocalAssigned } from './left.ts'
 import { owesProof } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -55,7 +55,7 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   // Last-known-good is local with it, whatever goes on.
   if (target.source === 'local' || isLocalAssigned(snapshot) || target.verdict !== undefined) return undefined
   // Where nobody knows what last-known-good was, a stand-in that passes its trial takes its place.
-  const isStandIn = standsIn(target) && !isDamaged(snapshot, 'last-known-good')
+  const isStandIn = standsIn(target) && !(isDamaged(snapshot, 'last-known-good') && snapshot.assigned.kind === 'source')
   if (isStandIn && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined
   if (!hasPassed(snapshot, target.key)) {
@@ -68,6 +68,21 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
   return { kind: 'promote', target: { source: target.source, content: target.content }, previous: findPrevious(snapshot, target) }
+}
+
+/**
+ * The record of last-known-good is damaged, and what runs has passed its trial: it is on record
+ * again before another config takes its place, which may fail.
+ */
+export function restoreLastKnownGood({ snapshot }: TargetSituation): Step | undefined {
+  const { running, nextStart, assigned } = snapshot
+  if (!isDamaged(snapshot, 'last-known-good') || assigned.kind !== 'source' || isLocalAssigned(snapshot)) return undefined
+  const own = findRunning(snapshot)
+  if (own?.content === undefined || own.source === 'local' || own.onlyInPlace === true) return undefined
+  if (running.kind !== 'known' || nextStart.kind !== 'known' || nextStart.held.content !== own.content) return undefined
+  if (!hasPassed(snapshot, running.key) || findByKey(snapshot.verdicts, running.key) !== undefined) return undefined
+  const previous = isDamaged(snapshot, 'previous') ? 'local' : undefined
+  return { kind: 'promote', target: { source: own.source, content: own.content }, previous }
 }
 
 /** undefined: the record stays. */

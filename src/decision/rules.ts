@@ -25,7 +25,7 @@ import {
   tryFailedAgain,
 } from './fallback-rules.ts'
 import { followAssignment, openRecords, recordChannelState, recordStaging } from './follow-assignment.ts'
-import { promote, proveLate } from './promote.ts'
+import { promote, proveLate, restoreLastKnownGood } from './promote.ts'
 import { prune } from './prune.ts'
 import { renameKubelet } from './rename-kubelet.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -68,6 +68,8 @@ const RULES: readonly Rule[] = [
   withTarget(retryLocal),
   // A fallback has proved healthy, or the node has after every config failed.
   withTarget(learnFromFallback),
+  // Nobody knows last-known-good, and what runs has passed its trial.
+  withTarget(restoreLastKnownGood),
   // A config that may not be at fault has failed, and the fallback has been healthy for a while.
   withTarget(tryFailedAgain),
   // A config that had failed and was tried again has been healthy for long.

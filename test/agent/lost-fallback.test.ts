@@ -6,7 +6,7 @@
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
-import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { promote, promoted, runsAndStaysOn } from './promoted-world.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
@@ -74,4 +74,55 @@ t.test('the record of previous is lost while that stands in for last-known-good'
   await world.run(4 * MINUTE_US)
   await runsAndStaysOn(t, world, A)
   t.equal(world.restartsAskedAtUs.length, restarts)
+})
+
+t.test('a config on its own trial, which nobody wants any more, does not take the place of the record', async (t) => {
+  const world = await promoted(A)
+  world.behave(C, CRASHES)
+  world.want(C)
+  await world.run(5 * MINUTE_US)
+  world.want(B)
+  await world.run(3 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+  world.disk.plant(RECORD, '')
+  world.restartAgent()
+  world.want(C)
+  await world.run(30 * MINUTE_US)
+  t.not(await world.running(), textOf(B), 'B is left')
+  t.not(world.record('last-known-good'), B)
+})
+
+t.test('what passed its trial is on record again before another config takes its place', async (t) => {
+  const world = await promoted(A)
+  world.behave('local', CRASHES)
+  world.disk.plant(RECORD, '')
+  world.behaveWith('bad', CRASHES)
+  world.want({ ...B, resourceVersion: '9' }, { kubelet: 'bad' })
+  world.reboot()
+  await world.run(30 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('and what stands in has time for its trial before what it stands in for is tried again', async (t) => {
+  const world = await promoted(A, B)
+  world.behave(B, CRASHES)
+  world.behave('local', CRASHES)
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  for (const record of [RECORD, '/state/meta/previous']) world.disk.plant(record, '')
+  world.restartAgent()
+  await world.run(30 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('nothing is promoted while nobody knows what is assigned', async (t) => {
+  const world = await promoted(A)
+  world.want(B)
+  await world.run(3 * MINUTE_US)
+  for (const record of [RECORD, '/state/meta/assigned']) world.disk.plant(record, '')
+  world.desired = { kind: 'unknown', detail: 'the API server does not answer' }
+  world.restartAgent()
+  await world.run(30 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+  t.equal(world.history.filter(({ kind }) => kind === 'promoted').length, 1)
 })
