@@ -30,7 +30,7 @@ const isStagedContent = shape({
    * that kubelet. 0: an earlier one. undefined: not known.
    */
   broughtIn: optional(isNumber),
-  /** What the verdict that stands is to its rollout. undefined: the record has not had it yet. */
+  /** The effect of the verdict that stands. undefined: the record of the rollout has not had it. */
   failed: optional(isWhenFailed),
   /** This node's veto was seen to halt the rollout. */
   halted: optional(isFlag),
