@@ -2,6 +2,7 @@
 import t from 'tap'
 import { paceBy, Waker } from '../../src/agent/waker.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import { spreadDelayUs } from '../../src/decision/wait.ts'
 import { describeCondition } from '../../src/report/condition.ts'
@@ -542,22 +543,26 @@ t.test('a fallback that stays unreadable blinds nobody, and is not written off',
   await runsAndStaysOn(t, world, A)
 })
 
-t.test('a last-known-good that a newer agent wrote counts as local, and keeps its checkpoint until a promotion', async (t) => {
-  const world = await promoted(A)
-  world.policy = { ...world.policy, keepCheckpoints: 0 }
-  const path = '/state/meta/last-known-good'
-  const newer = `${world.disk.read(path).toString()}    variant: arm64\n`
-  world.disk.plant(path, newer)
-  world.behave(B, CRASHES)
-  world.want(B)
-  await world.run(15 * MINUTE_US)
-  await runsAndStaysOn(t, world, 'local')
-  t.equal(world.disk.read(path).toString(), newer)
-  t.ok(world.checkpoints.content(A))
-  world.want(C)
-  await world.run(15 * MINUTE_US)
-  t.same(world.record('last-known-good'), C)
-  t.equal(world.checkpoints.content(A), undefined)
+t.test('a last-known-good that a newer agent wrote gives way to what runs and has passed its trial, and to nothing else', async (t) => {
+  for (const hasPassed of [true, false]) {
+    const world = await promoted(A)
+    world.policy = { ...world.policy, keepCheckpoints: 0 }
+    const path = '/state/meta/last-known-good'
+    const newer = `${world.disk.read(path).toString()}    variant: arm64\n`
+    world.disk.plant(path, newer)
+    if (!hasPassed) new DurableFiles(world.disk).removeTree('/state/meta/proven')
+    world.behave(B, CRASHES)
+    world.want(B)
+    await world.run(15 * MINUTE_US)
+    await runsAndStaysOn(t, world, hasPassed ? A : 'local')
+    if (hasPassed) t.same(world.record('last-known-good'), A)
+    else t.equal(world.disk.read(path).toString(), newer)
+    t.ok(world.checkpoints.content(A))
+    world.want(C)
+    await world.run(15 * MINUTE_US)
+    t.same(world.record('last-known-good'), C)
+    t.equal(world.checkpoints.content(A) !== undefined, hasPassed, 'the checkpoint of A')
+  }
 })
 
 t.test('a file that stays unreadable keeps no other config from being used', async (t) => {
